@@ -60,6 +60,41 @@ def test_a_trace_of_a_job_has_its_zones_sizes_and_rate(cli, tmp_path):
     assert told["requests"] == 40_000
 
 
+WHOLE = ("die_waiting_for_channel", "die_host_read", "die_host_program", "channel")
+
+
+def test_each_job_says_for_whom_it_waited(result):
+    reader, log = result.jobs
+    waits = reader.waits["read"]
+    assert waits.count == 4000
+    assert sum(waits.parts_ns.values()) == pytest.approx(reader.latency.read.mean_ns)
+    assert sum(band.count for band in waits.bands) == 4000
+    assert 0 < waits.beyond_p99.count <= 40
+    assert waits.beyond_p99.mean_ns == pytest.approx(
+        sum(band.mean_ns * band.count for band in waits.bands if band.lower_ns >= waits.beyond_p99.lower_ns)
+        / waits.beyond_p99.count
+    )
+    for entry in (waits, waits.beyond_p99, *waits.bands, *log.waits.values()):
+        for cause in WHOLE:
+            behind = sum(of.get(cause, 0.0) for of in entry.behind_ns.values())
+            said = entry.parts_ns.get(cause, 0.0)
+            assert behind + entry.behind_drive_ns.get(cause, 0.0) == pytest.approx(said), cause
+    assert waits.behind_ns["log"]["die_host_program"] == pytest.approx(waits.parts_ns["die_host_program"])
+    assert "die_host_read" not in waits.behind_ns["log"]
+    assert waits.share("log") == pytest.approx(sum(waits.behind_ns["log"].values()) / waits.mean_ns)
+
+
+def test_the_text_says_who_waited_for_whom(result):
+    text = " ".join(str(result).split())
+    reader, _ = result.jobs
+    waits = reader.waits["read"]
+    share, tail = waits.share("log"), waits.beyond_p99.share("log")
+    assert f"reads of reader: its own {waits.share('reader'):.1%}" in text
+    assert f"log {share:.1%} ({tail:.1%})" in text
+    alone = ninescope.Drive.preset("tlc").run(ninescope.Workload.job(rw="read", requests=5))
+    assert "waited" not in str(alone)
+
+
 def test_a_trim_has_bytes_and_moves_none():
     work = (
         {"name": "trims", "rw": "randtrim", "bs": "32k", "size": "1m"},

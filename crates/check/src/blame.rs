@@ -1,11 +1,12 @@
 //! Blame: whom each request waited for, worked out anew from what dies and channels are seen to do.
 //!
 //! The device splits waits by ledgers that it reads twice. Here every stretch of work of a die or channel is kept with the
-//! requests for which it was, as long as somebody who may have waited through it is inside, and waits are laid over them.
+//! requests for which it was, as long as somebody who may have waited through it is inside, and waits are laid over them. So it is
+//! with tenants: each stretch counts for one of them, or for the drive.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use ninescope_engine::meter::Parts;
+use ninescope_engine::meter::{Parts, SPLIT_WHOLE, Waits as Behind};
 use ninescope_engine::{Access, View};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
@@ -25,15 +26,38 @@ const CAUSES: [Cause; 5] =
 const CHANNEL: usize = 3;
 const OWN: usize = 4;
 
-/// Time by these causes [ns].
-type Waits = [u64; CAUSES.len()];
+/// Time by these causes [ns], and of those but the last by holder: each tenant, and then the drive.
+#[derive(Clone, Debug, Default)]
+struct Waits {
+    causes: [u64; CAUSES.len()],
+    behind: BTreeMap<u16, [u64; SPLIT_WHOLE]>,
+}
 
-/// A stretch of work; `lane` is what waiting for it is called, where that is a cause of [`CAUSES`].
+impl Waits {
+    fn add(&mut self, lane: usize, holder: u16, time: u64) {
+        self.causes[lane] += time;
+        if lane != OWN {
+            self.behind.entry(holder).or_default()[lane] += time;
+        }
+    }
+
+    fn add_all(&mut self, other: &Self) {
+        self.causes.iter_mut().zip(other.causes).for_each(|(sum, wait)| *sum += wait);
+        for (&holder, waits) in &other.behind {
+            let sums = self.behind.entry(holder).or_default();
+            sums.iter_mut().zip(waits).for_each(|(sum, wait)| *sum += wait);
+        }
+    }
+}
+
+/// A stretch of work; `lane` is what waiting for it is called, where that is a cause of [`CAUSES`], and `holder` for whom it
+/// counts.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     from: Ns,
     until: Ns,
     lane: Option<usize>,
+    holder: u16,
     owners: Owners,
 }
 
@@ -51,13 +75,16 @@ struct Die {
     owners: Owners,
     /// What its command is, of those lanes; none of what the drive does for itself.
     lane: Option<usize>,
+    /// For whom it counts, and by plane whose accesses these are.
+    holder: u16,
+    tenants: [u16; 4],
     since: Ns,
     /// Whose operation is parked.
-    parked: (Owners, Option<usize>),
+    parked: (Owners, Option<usize>, u16),
 }
 
 /// A page access that a request waits for.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Part {
     owner: u64,
     /// Of a program: the last unit of its owner in the page.
@@ -81,6 +108,10 @@ pub struct Blame {
     parts: Vec<Part>,
     /// By slot: the request in it.
     slots: Vec<u64>,
+    /// By slot: the tenant whose request it is.
+    tenants: Vec<u16>,
+    /// The drive, as a holder.
+    drive: u16,
     /// When each request inside was taken in.
     inside: BTreeMap<u64, Ns>,
     /// Whether writes complete when they are programmed.
@@ -91,29 +122,34 @@ pub struct Blame {
     last_in_page: BTreeMap<u32, Lpa>,
     /// By first unit of a page that is to be programmed out of a write buffer: who wrote into it last.
     last_writers: BTreeMap<u32, u64>,
+    /// By first unit of a page that is to be programmed: who wrote into it first.
+    first_writers: BTreeMap<u32, u16>,
     /// By request and unit written in part: what the reads of the rest of the unit waited for.
     merges: BTreeMap<(u64, u32), Waits>,
 }
 
 impl Blame {
-    pub fn started(view: &View<'_>, completes_at_program: bool) -> Self {
-        let geometry = view.ftl.geometry();
-        let idle = Die { owners: [NOBODY; 4], parked: ([NOBODY; 4], None), ..Die::default() };
+    pub fn started(view: &View<'_>, completes_at_program: bool, tenants: usize) -> Self {
+        let (geometry, drive) = (view.ftl.geometry(), tenants as u16);
+        let idle = Die { owners: [NOBODY; 4], holder: drive, parked: ([NOBODY; 4], None, drive), ..Die::default() };
         Self {
             dies: vec![idle; geometry.dies() as usize],
             channels: vec![VecDeque::new(); geometry.channels as usize],
             at_program: completes_at_program,
+            drive,
             ..Self::default()
         }
     }
 
-    pub fn fetched(&mut self, now: Ns, slot: u32, id: u64) {
+    pub fn fetched(&mut self, now: Ns, slot: u32, (id, tenant): (u64, u16)) {
         if self.slots.len() <= slot as usize {
             self.slots.resize(slot as usize + 1, NOBODY);
+            self.tenants.resize(slot as usize + 1, 0);
             self.written.resize(slot as usize + 1, (Lpa::NONE, Ns::NEVER));
         }
         self.written[slot as usize] = (Lpa::NONE, Ns::NEVER);
         self.slots[slot as usize] = id;
+        self.tenants[slot as usize] = tenant;
         self.inside.insert(id, now);
     }
 
@@ -121,6 +157,7 @@ impl Blame {
     pub fn unit_written(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, place: Ppa) {
         self.written[slot as usize] = (lpa, view.now);
         let page = view.ftl.geometry().first_unit_of_page(place).0;
+        self.first_writers.entry(page).or_insert(self.tenants[slot as usize]);
         if self.at_program {
             self.last_in_page.insert(page, lpa);
         } else {
@@ -130,7 +167,9 @@ impl Blame {
 
     /// A unit that no request wrote got a place.
     pub fn unit_healed(&mut self, view: &View<'_>, place: Ppa) {
-        self.last_writers.remove(&view.ftl.geometry().first_unit_of_page(place).0);
+        let page = view.ftl.geometry().first_unit_of_page(place).0;
+        self.last_writers.remove(&page);
+        self.first_writers.entry(page).or_insert(self.drive);
     }
 
     /// A free die takes up a command: the waits of its accesses for it are over.
@@ -165,6 +204,7 @@ impl Blame {
         // What reads or writes the map and something of the host counts as the host's.
         let of_host = accesses.iter().find(|access| access.source != Source::Mapping);
         let first = of_host.or(accesses.first()).copied().unwrap_or_default();
+        let tenants = self.tenants_of(command.kind, accesses);
         if command.kind == CommandKind::Program && !self.at_program {
             // Nobody waits for the end of such a program, but reads for the same writes may wait behind it.
             for (owner, access) in owners.iter_mut().zip(accesses).filter(|(_, access)| access.source == Source::Host) {
@@ -173,6 +213,7 @@ impl Blame {
         }
         let die = &mut self.dies[id];
         die.owners = owners;
+        (die.holder, die.tenants) = (tenants[0], tenants);
         die.lane = match (command.kind, first.source) {
             (CommandKind::Read, Source::Host | Source::ReadModifyWrite) => Some(1),
             (CommandKind::Program, Source::Host) => Some(2),
@@ -182,11 +223,24 @@ impl Blame {
         self.forget(command.die);
     }
 
+    /// For whom each access of a command counts.
+    fn tenants_of(&mut self, kind: CommandKind, accesses: &[Access]) -> [u16; 4] {
+        let mut tenants = [self.drive; 4];
+        for (tenant, access) in tenants.iter_mut().zip(accesses) {
+            *tenant = match (kind, access.source) {
+                (CommandKind::Read, Source::Host | Source::ReadModifyWrite) => self.tenants[access.slot as usize],
+                (CommandKind::Program, Source::Host) => self.first_writers.remove(&access.ppa.0).unwrap_or(self.drive),
+                _ => self.drive,
+            };
+        }
+        tenants
+    }
+
     /// What a die did since the last time it changed is over.
     fn change(&mut self, die: DieId, now: Ns, waited_for_channel: bool) {
         let die = &mut self.dies[die.index()];
         let lane = if waited_for_channel { Some(0) } else { die.lane };
-        die.done.push_back(Stretch { from: die.since, until: now, lane, owners: die.owners });
+        die.done.push_back(Stretch { from: die.since, until: now, lane, holder: die.holder, owners: die.owners });
         die.since = now;
     }
 
@@ -194,8 +248,8 @@ impl Blame {
     pub fn issued(&mut self, view: &View<'_>, command: &FlashCommand, sent: Ns) {
         self.change(command.die, view.now, true);
         let channel = self.channel_waits_end(view, command);
-        let owners = self.dies[command.die.index()].owners;
-        self.channels[channel].push_back(Stretch { from: view.now, until: sent, lane: Some(CHANNEL), owners });
+        let Die { owners, holder, .. } = self.dies[command.die.index()];
+        self.channels[channel].push_back(Stretch { from: view.now, until: sent, lane: Some(CHANNEL), holder, owners });
     }
 
     /// The array phase ended.
@@ -211,7 +265,7 @@ impl Blame {
     /// Data leave until `until`; the die is held until `held`.
     pub fn data_out(&mut self, view: &View<'_>, command: &FlashCommand, (until, held): (Ns, Ns)) {
         self.change(command.die, view.now, true);
-        let owners = self.dies[command.die.index()].owners;
+        let Die { owners, holder, tenants, .. } = self.dies[command.die.index()];
         let channel = self.channel_waits_end(view, command);
         // Of its own command, the data of planes before it. What stays in the controller is there when those of all planes
         // have left, unless each of them goes on through a decoder.
@@ -225,16 +279,15 @@ impl Blame {
             let others = command.addressed_planes().enumerate();
             for (other, beside) in others.filter(|&(other, _)| other < position || merges && other > position) {
                 let time = view.nand.data_time(u64::from(command.bytes[beside])).0;
-                part.waits[if owners[other] == part.owner { OWN } else { CHANNEL }] += time;
+                part.waits.add(if owners[other] == part.owner { OWN } else { CHANNEL }, tenants[other], time);
             }
             for unit in part.merges.iter().flat_map(Access::units_in_part) {
-                let waits = self.merges.entry((part.owner, unit.0)).or_default();
-                waits.iter_mut().zip(part.waits).for_each(|(sum, wait)| *sum += wait);
+                self.merges.entry((part.owner, unit.0)).or_default().add_all(&part.waits);
             }
         }
-        self.channels[channel].push_back(Stretch { from: view.now, until, lane: Some(CHANNEL), owners });
+        self.channels[channel].push_back(Stretch { from: view.now, until, lane: Some(CHANNEL), holder, owners });
         let die = &mut self.dies[command.die.index()];
-        die.done.push_back(Stretch { from: view.now, until: held, lane: die.lane, owners });
+        die.done.push_back(Stretch { from: view.now, until: held, lane: die.lane, holder, owners });
     }
 
     /// Splits what the accesses of a command waited for their channel. Returns which one that is.
@@ -249,8 +302,9 @@ impl Blame {
             let waited = (view.now - part.mark).0;
             let mut behind = Waits::default();
             lay_over(&self.channels[channel], part.mark, view.now, owner, &mut behind);
-            part.waits[OWN] += behind[OWN];
-            part.waits[CHANNEL] += waited - behind[OWN];
+            // Whatever the channel was seen to do: what is not behind own parts is behind others.
+            behind.causes[CHANNEL] = waited - behind.causes[OWN];
+            part.waits.add_all(&behind);
         }
         channel
     }
@@ -258,12 +312,12 @@ impl Blame {
     pub fn suspended(&mut self, now: Ns, id: DieId) {
         self.change(id, now, false);
         let die = &mut self.dies[id.index()];
-        die.parked = (die.owners, die.lane);
+        die.parked = (die.owners, die.lane, die.holder);
     }
 
     pub fn resumed(&mut self, now: Ns, id: DieId) {
         let die = &mut self.dies[id.index()];
-        (die.owners, die.lane) = die.parked;
+        (die.owners, die.lane, die.holder) = die.parked;
         die.since = now;
     }
 
@@ -274,13 +328,13 @@ impl Blame {
         }
     }
 
-    /// A request completed with these parts.
+    /// A request completed with these parts, of which so much was `behind` each holder.
     pub fn completed(
         &mut self,
         view: &View<'_>,
         slot: u32,
         id: u64,
-        (op, parts, transaction): (Op, &Parts, u32),
+        (op, parts, behind, transaction): (Op, &Parts, &[Behind], u32),
     ) -> Checked {
         self.inside.remove(&id);
         let expected = self.waits_of(view.now, (slot, id), op, transaction);
@@ -288,7 +342,7 @@ impl Blame {
             self.merges.remove(&merge);
         }
         let Some(expected) = expected else { return Ok(()) };
-        for (cause, expected) in CAUSES.into_iter().zip(expected) {
+        for (cause, expected) in CAUSES.into_iter().zip(expected.causes) {
             let said = parts.0[cause as usize];
             require!(
                 said == expected,
@@ -298,13 +352,22 @@ impl Blame {
                 cause.name()
             );
         }
+        for (holder, said) in (0..).zip(behind) {
+            let seen = expected.behind.get(&holder).copied().unwrap_or_default();
+            require!(
+                said[..SPLIT_WHOLE] == seen,
+                Tenants,
+                view.now,
+                "request {id} waited {said:?} ns behind holder {holder}, by what its dies and channels did for it {seen:?} ns"
+            );
+        }
         Ok(())
     }
 
     /// What a request waited for that ended with this page access, or with a place in the write buffer; nothing is known of
     /// those that ended otherwise.
     fn waits_of(&self, now: Ns, (slot, id): (u32, u64), op: Op, transaction: u32) -> Option<Waits> {
-        let merged = |lpa: Lpa| self.merges.get(&(id, lpa.0)).copied().unwrap_or_default();
+        let merged = |lpa: Lpa| self.merges.get(&(id, lpa.0)).cloned().unwrap_or_default();
         if op == Op::Write && transaction == NONE {
             // What completes later than its last unit got a place in flash waited for one above.
             let (lpa, at) = self.written[slot as usize];
@@ -315,9 +378,9 @@ impl Blame {
         if op == Op::Write && part.ended != now {
             return None;
         }
-        let mut waits = part.waits;
+        let mut waits = part.waits.clone();
         if op == Op::Write {
-            waits.iter_mut().zip(merged(part.lpa)).for_each(|(sum, wait)| *sum += wait);
+            waits.add_all(&merged(part.lpa));
         }
         Some(waits)
     }
@@ -345,6 +408,6 @@ fn lay_over(done: &VecDeque<Stretch>, from: Ns, until: Ns, owner: u64, waits: &m
             Some(lane) => lane,
             None => continue,
         };
-        waits[lane] += stretch.within(from, until);
+        waits.add(lane, stretch.holder, stretch.within(from, until));
     }
 }

@@ -5,6 +5,7 @@ mod codes;
 mod map;
 
 use ninescope::CheckLevel;
+use ninescope_engine::meter::{Parts, Waits};
 use ninescope_engine::{BufferLimits, Event, MergedWith, Probe, SimulationError, View, WriteCompletion};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
@@ -120,7 +121,7 @@ impl Checker {
         (self.requests.taken_in(), self.requests.completed_count())
     }
 
-    fn started(&mut self, view: &View<'_>, completes_at_program: bool, buffer: BufferLimits) -> Checked {
+    fn started(&mut self, view: &View<'_>, completes_at_program: bool, buffer: BufferLimits, lanes: usize) -> Checked {
         let geometry = view.ftl.geometry();
         self.dies.started(geometry.dies());
         self.transfers.started(geometry.channels);
@@ -133,7 +134,7 @@ impl Checker {
         self.clean = CleanUnits::started(view);
         self.map = MapBook::started(view);
         if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {
-            self.blame = Some(Blame::started(view, completes_at_program));
+            self.blame = Some(Blame::started(view, completes_at_program, lanes));
             let units = self.units.insert(Units::default());
             units.started(view);
             self.oracle = Some(Oracle::new(view, completes_at_program));
@@ -182,7 +183,7 @@ impl Checker {
     fn fetched(&mut self, view: &View<'_>, slot: u32, id: u64, lane: u16, request: Request) -> Checked {
         self.requests.fetched(view, slot, id, lane, request)?;
         if let Some(blame) = &mut self.blame {
-            blame.fetched(view.now, slot, id);
+            blame.fetched(view.now, slot, (id, lane));
         }
         if let Some(banks) = &mut self.banks {
             banks.fetched(slot);
@@ -213,12 +214,13 @@ impl Checker {
         slot: u32,
         id: u64,
         request: &Request,
-        (parts, transaction): (&ninescope_engine::meter::Parts, u32),
+        (parts, behind, transaction): (&Parts, &[Waits], u32),
     ) -> Checked {
         let order = self.requests.completed(view, slot, id, request, parts)?;
         self.map_wait_is(view, slot, parts)?;
+        self.requests.waited_behind(view, id, parts, behind)?;
         if let Some(blame) = &mut self.blame {
-            blame.completed(view, slot, id, (request.op, parts, transaction))?;
+            blame.completed(view, slot, id, (request.op, parts, behind, transaction))?;
         }
         if let Some(banks) = &mut self.banks {
             banks.completed(view, slot, request)?;
@@ -547,7 +549,7 @@ impl Probe for Checker {
         match event {
             Event::Started { write_completion, lane_depths, buffer } => {
                 self.requests.started(lane_depths);
-                self.started(view, write_completion == WriteCompletion::Program, buffer)
+                self.started(view, write_completion == WriteCompletion::Program, buffer, lane_depths.len())
             }
             Event::Fetched { slot, id, lane, request } => {
                 self.sweep_when_due(view)?;
@@ -693,8 +695,8 @@ impl Probe for Checker {
             | Event::MapPageArrived { .. }
             | Event::MapCacheChanged { .. }
             | Event::MapPageWritten { .. } => self.map_event(view, &event),
-            Event::Completed { slot, id, request, parts, transaction } => {
-                self.completed(view, slot, id, &request, (parts, transaction))
+            Event::Completed { slot, id, request, parts, behind, transaction } => {
+                self.completed(view, slot, id, &request, (parts, behind, transaction))
             }
             Event::MeasuringBegan => {
                 self.measuring_began(view);

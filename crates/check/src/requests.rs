@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ninescope_engine::meter::Parts;
+use ninescope_engine::meter::{Parts, SPLIT, SPLIT_WHOLE, Waits};
 use ninescope_engine::{Lower, View};
 use ninescope_kernel::Ns;
 use ninescope_model::{Cause, Lpa, Op, Request};
@@ -272,6 +272,29 @@ impl Requests {
     /// Commands taken in so far.
     pub fn taken_in(&self) -> u64 {
         self.next_id
+    }
+
+    /// Of a request of one of several tenants: whom it waited for sums to what it waited for.
+    pub fn waited_behind(&self, view: &View<'_>, id: u64, parts: &Parts, behind: &[Waits]) -> Checked {
+        let holders = if self.lanes.len() > 1 { self.lanes.len() + 1 } else { 0 };
+        let (now, told) = (view.now, behind.len());
+        require!(told == holders, Tenants, now, "request {id} waited behind {told} holders, there are {holders}");
+        if behind.is_empty() {
+            return Ok(());
+        }
+        for (at, cause) in SPLIT.into_iter().enumerate() {
+            let (said, sum) = (parts.0[cause as usize], behind.iter().map(|waits| waits[at]).sum::<u64>());
+            // In the processor and on the link a request spends time of its own, too.
+            let fits = if at < SPLIT_WHOLE { sum == said } else { sum <= said };
+            require!(
+                fits,
+                Tenants,
+                now,
+                "request {id} spent {said} ns on {}, of which {sum} ns are said to be behind somebody",
+                cause.name()
+            );
+        }
+        Ok(())
     }
 
     /// Commands completed so far.

@@ -17,7 +17,7 @@ use crate::counters::EngineCounters;
 use crate::error::SimulationError;
 use crate::flash::{BufferLimits, MergedWith, ReadFrom};
 use crate::mapping::{CacheChange, Mapping};
-use crate::meter::{Meter, Parts, Utilization};
+use crate::meter::{Meter, Parts, Utilization, Waits};
 use crate::reliability::{NandCode, Reliability};
 use crate::scm::ScmPart;
 use crate::tier::TierPart;
@@ -271,8 +271,9 @@ pub enum Event<'a> {
     /// A page of the map got a place, and is written there as the map is now.
     MapPageWritten { page: u32, old: Ppa, new: Ppa },
     /// A host command completed; `parts` say where its time went. They are those of `transaction`, the last page
-    /// access it waited for; `NONE` where it did not wait for the media.
-    Completed { slot: u32, id: u64, request: Request, parts: &'a Parts, transaction: u32 },
+    /// access it waited for; `NONE` where it did not wait for the media. `behind` says by holder whom it waited for: each lane,
+    /// and then the drive; it is empty where there is one lane alone.
+    Completed { slot: u32, id: u64, request: Request, parts: &'a Parts, behind: &'a [Waits], transaction: u32 },
     /// Everything is counted and measured anew from now on.
     MeasuringBegan,
     /// Nothing is left to do.

@@ -9,7 +9,7 @@ use ninescope_model::{Occupancy, Source};
 use crate::counters::EngineCounters;
 use crate::meter::Meter;
 use crate::resources::Resources;
-use crate::transaction::{QueueClass, TransactionStore};
+use crate::transaction::{QueueClass, TenantWaits, TransactionStore};
 
 /// Time and what everybody writes to.
 #[derive(Debug)]
@@ -32,7 +32,8 @@ pub struct Run<Q> {
 
 impl<Q: WakeQueue> Run<Q> {
     /// A run of `lanes` lanes that has not begun.
-    pub fn new(resources: Resources, transactions: TransactionStore, lanes: usize) -> Self {
+    pub fn new(resources: Resources, mut transactions: TransactionStore, lanes: usize) -> Self {
+        transactions.tenants = (lanes > 1).then(|| Box::new(TenantWaits::new(lanes, resources.stages as usize)));
         Self {
             now: Ns::ZERO,
             queue: Q::new(resources.count()),

@@ -200,6 +200,10 @@ def _slowest(result: Result) -> Iterator[Block]:
         )
 
 
+_HOLDERS_TOLD = 8
+"""So many jobs have a column in the table of who waited for whom."""
+
+
 # ---- Jobs and the drive ----------------------------------------------------------------------------------
 
 
@@ -227,6 +231,21 @@ def _jobs(result: Result) -> Iterator[Block]:
             )
     columns = ["job", "operation", "requests", "IOPS", "throughput", "mean", "p50", "p99", "slowest"]
     yield TableBlock("What each job did", columns, rows, "Rates are those of the time in which a job ran.")
+    yield from _waits(result)
+
+
+def _waits(result: Result) -> Iterator[Block]:
+    """Yield for whom each job waited: a row for each of its operations, a column for each holder."""
+    told = [(job.name, op, waits) for job in result.jobs for op, waits in job.waits.items()]
+    holders = [job.name for job in result.jobs if any(waits.share(job.name) > 0 for _, _, waits in told)]
+    holders = holders[:_HOLDERS_TOLD]
+    rows = [
+        [literal(name), op, *(f"{waits.share(holder):.1%}" for holder in (*holders, None))]
+        for name, op, waits in told
+    ]
+    if rows:
+        columns = ["job", "operation", *holders, "the drive itself"]
+        yield TableBlock("Who waited for whom", columns, rows, "Shares of the time of all requests of a job.")
 
 
 def _drive(result: Result) -> Iterator[Block]:

@@ -5,7 +5,7 @@ files. Nothing here knows how a result is written, drawn or reported: who shows 
 """
 
 from ninescope.result.attribution import Attribution, Band
-from ninescope.result.jobs import JobResult, Throughput
+from ninescope.result.jobs import JobResult, JobWaits, Throughput, WaitBand, WaitedFor
 from ninescope.result.latency import (
     BLOCKS_REQUESTS,
     DATA_OPS,
@@ -32,6 +32,7 @@ __all__ = [
     "DieAct",
     "Histogram",
     "JobResult",
+    "JobWaits",
     "Latencies",
     "Latency",
     "MeasuredWaf",
@@ -43,4 +44,6 @@ __all__ = [
     "SteadyState",
     "Throughput",
     "Waf",
+    "WaitBand",
+    "WaitedFor",
 ]

@@ -24,6 +24,46 @@ class Throughput:
 
 
 @dataclasses.dataclass(frozen=True)
+class WaitedFor:
+    """Whom requests of a job waited for, in the mean [ns]."""
+
+    count: int = 0
+    mean_ns: float = 0.0
+    """Their latency, all of which is in `parts_ns`."""
+    parts_ns: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    """Where their time went, by cause."""
+    behind_ns: Mapping[str, Mapping[str, float]] = dataclasses.field(default_factory=dict)
+    """How much of that was a wait behind each job, by cause; a job behind which nobody waited is left out."""
+    behind_drive_ns: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    """How much was a wait behind what the drive did for itself, by cause."""
+
+    def share(self, job: str | None) -> float:
+        """Return the share of their time in which they waited for a job; None is the drive itself."""
+        waits = self.behind_drive_ns if job is None else self.behind_ns.get(job) or {}
+        return sum(waits.values()) / self.mean_ns if self.mean_ns else 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class WaitBand(WaitedFor):
+    """The same of requests whose latency lies between two percentiles."""
+
+    band: str = ""
+    """Name of the upper end."""
+    lower_ns: int = 0
+    upper_ns: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class JobWaits(WaitedFor):
+    """The same of all requests of one operation."""
+
+    beyond_p99: WaitBand | None = None
+    """Of the slowest hundredth; None with more than 16 jobs."""
+    bands: tuple[WaitBand, ...] = ()
+    """By band, in the order of latency; none with more than 16 jobs."""
+
+
+@dataclasses.dataclass(frozen=True)
 class JobResult:
     """What one of several jobs did."""
 
@@ -40,6 +80,19 @@ class JobResult:
     """What each of its operations moved."""
     latency: Latencies = dataclasses.field(default_factory=Latencies)
     """Latency from submission to completion, without histograms and intervals."""
+    waits: Mapping[str, JobWaits] = dataclasses.field(default_factory=dict)
+    """Whom its requests waited for, by operation."""
+
+
+def waits_of(stored: Mapping[str, Any]) -> JobWaits:
+    """Read whom the requests of one operation of a job waited for."""
+    waits: JobWaits = known_keys(JobWaits, stored)
+    tail = stored.get("beyond_p99")
+    return dataclasses.replace(
+        waits,
+        beyond_p99=known_keys(WaitBand, tail) if tail else None,
+        bands=tuple(known_keys(WaitBand, band) for band in stored.get("bands") or ()),
+    )
 
 
 def job_of(stored: Mapping[str, Any]) -> JobResult:
@@ -49,4 +102,5 @@ def job_of(stored: Mapping[str, Any]) -> JobResult:
         job,
         throughput={op: known_keys(Throughput, values) for op, values in stored["throughput"].items()},
         latency=Latencies(**{op: latency_of(stored["latency"].get(op) or {}) for op in OPS}),
+        waits={op: waits_of(values) for op, values in (stored.get("waits") or {}).items()},
     )

@@ -1,4 +1,4 @@
-"""The table of jobs: what each of several did, a row for each of its operations."""
+"""What each of several jobs did, a row for each of its operations, and whom its requests waited for."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ninescope.result import JobResult, Result
+from ninescope.result import JobResult, JobWaits, Result
 from ninescope.text.latency import percentile
 from ninescope.text.lines import natural_width
+from ninescope.text.names import plural
 from ninescope.text.units import duration, quantity
 
 _JOB_NUMBERS = ("requests", "IOPS", "throughput", "mean", "p50", "p99", "max")
@@ -28,6 +29,42 @@ def job_table(result: Result, width: int | None) -> RenderableType:
         return side_by_side
     stacked = _jobs_stacked(result)
     return stacked if natural_width(stacked) <= width else _jobs_in_words(result)
+
+
+_HOLDERS_TOLD = 4
+"""So many jobs are named for which another one waited."""
+_SHARE_TOLD = 0.0005
+"""Less of its time than that is not told."""
+
+
+def waits_in_words(result: Result) -> Iterator[RenderableType]:
+    """Yield for whom the requests of each job waited, as shares of their time and of that of the slowest."""
+    rows = [
+        (f"{plural(op)} of {job.name}", words)
+        for job in result.jobs
+        for op, waits in job.waits.items()
+        if (words := _waits_of(job.name, waits, [other.name for other in result.jobs]))
+    ]
+    if not rows:
+        return
+    yield Text(
+        "Who waited for whom, as a share of its time (and of that beyond p99)", "bold", overflow="fold"
+    )
+    for who, words in rows:
+        yield Padding(Text(f"{who}: {words}", overflow="fold"), (0, 0, 0, 2))
+
+
+def _waits_of(own: str, waits: JobWaits, jobs: list[str]) -> str:
+    def told(holder: str | None, share: float) -> str:
+        name = {None: "the drive itself", own: "its own"}.get(holder, holder)
+        tail = waits.beyond_p99
+        beyond = f" ({tail.share(holder):.1%})" if tail else ""
+        return f"{name} {share:.1%}{beyond}"
+
+    shares: list[tuple[str | None, float]] = [(job, waits.share(job)) for job in jobs]
+    shares.sort(key=lambda of: -of[1])
+    shares = [*shares[:_HOLDERS_TOLD], (None, waits.share(None))]
+    return ", ".join(told(holder, share) for holder, share in shares if share >= _SHARE_TOLD)
 
 
 def _new_job_table(*heads: str) -> Table:

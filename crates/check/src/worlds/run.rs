@@ -63,6 +63,11 @@ pub struct Outcome {
     pub requests: u64,
 }
 
+/// One of so many worlds also runs with its requests dealt to several tenants.
+const SHARED_ONE_OF: u64 = 3;
+/// The most tenants in one.
+const TENANTS_MAX: u64 = 4;
+
 /// Runs a world.
 ///
 /// # Errors
@@ -78,7 +83,7 @@ pub fn run(world: &World) -> Result<Outcome, Failure> {
 
 fn run_twice(world: &World) -> Result<Outcome, Failure> {
     let checker = Checker::new(CheckLevel::Full).sweeping_every(SWEEP_EVENTS);
-    let mut checked = device::<Watched>(world, Box::new(checker))?;
+    let mut checked = device::<Watched>(world, 1, Box::new(checker))?;
     was_filled(world, checked.seen().ftl)?;
     finish(world, &mut checked, u64::MAX)?;
     let seen = checked.seen();
@@ -90,7 +95,7 @@ fn run_twice(world: &World) -> Result<Outcome, Failure> {
         requests: seen.completed,
     };
     // Slices of a few events, a number that the world decides.
-    let mut plain = device::<OnHeap>(world, NoProbe)?;
+    let mut plain = device::<OnHeap>(world, 1, NoProbe)?;
     finish(world, &mut plain, 1 + world.seed % 97)?;
     let again = plain.seen();
     if again.digest.to_hex() != outcome.digest || again.counters != seen.counters {
@@ -107,7 +112,18 @@ fn run_twice(world: &World) -> Result<Outcome, Failure> {
         let message = format!("{} of {} requests completed", outcome.requests, world.requests.len());
         return Err(Failure::new("incomplete", message));
     }
+    if world.seed.is_multiple_of(SHARED_ONE_OF) {
+        run_shared(world)?;
+    }
     Ok(outcome)
+}
+
+/// Runs it with several tenants under the checker: whom each request waited for is held against what was seen.
+fn run_shared(world: &World) -> Result<(), Failure> {
+    let checker = Checker::new(CheckLevel::Full).sweeping_every(SWEEP_EVENTS);
+    let tenants = 2 + world.seed / SHARED_ONE_OF % (TENANTS_MAX - 1);
+    let mut shared = device::<Watched>(world, tenants as usize, Box::new(checker))?;
+    finish(world, &mut shared, u64::MAX)
 }
 
 /// Standard deviations that the order of a prefill may lie off chance: never, in all worlds there will be.
@@ -152,8 +168,8 @@ fn was_filled(world: &World, ftl: &Ftl) -> Result<(), Failure> {
     Ok(())
 }
 
-fn device<K: Kind>(world: &World, probe: K::Probe) -> Result<Device<K>, Failure> {
-    let built = world.plan().and_then(|plan| plan.into_device(probe));
+fn device<K: Kind>(world: &World, tenants: usize, probe: K::Probe) -> Result<Device<K>, Failure> {
+    let built = world.plan_of_tenants(tenants).and_then(|plan| plan.into_device(probe));
     built.map_err(|error| match error {
         Error::Input(message) => Failure::new("refused", message),
         Error::Internal(message) => Failure::new("prepare", message),
@@ -190,7 +206,7 @@ fn finish<K: Kind>(world: &World, device: &mut Device<K>, slice: u64) -> Result<
 /// What it broke.
 pub fn trace(world: &World, tell: Box<dyn FnMut(String) + Send>) -> Result<(), Failure> {
     let checker = Checker::new(CheckLevel::Full).sweeping_every(SWEEP_EVENTS);
-    let mut device = device::<Watched>(world, Box::new(Traced { checker, tell }))?;
+    let mut device = device::<Watched>(world, 1, Box::new(Traced { checker, tell }))?;
     finish(world, &mut device, u64::MAX)
 }
 

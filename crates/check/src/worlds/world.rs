@@ -136,12 +136,20 @@ impl World {
     /// # Errors
     /// [`ninescope::Error::Input`] when the drive is refused.
     pub fn plan(&self) -> Result<Plan, ninescope::Error> {
+        self.plan_of_tenants(1)
+    }
+
+    /// The same with its requests dealt in turn to so many tenants.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn plan_of_tenants(&self, tenants: usize) -> Result<Plan, ninescope::Error> {
         let arrival = match self.arrival {
             ArrivalKind::Open => Arrival::Open,
             ArrivalKind::Closed => Arrival::Closed,
         };
-        let requests = self.requests.iter().map(|line| line.0).collect();
-        Plan::of_requests(&self.request(), requests, arrival, self.queue_depth)
+        let requests: Vec<Request> = self.requests.iter().map(|line| line.0).collect();
+        Plan::of_dealt_requests(&self.request(), &requests, (arrival, self.queue_depth), tenants)
     }
 
     fn request(&self) -> RunRequest {

@@ -99,7 +99,11 @@ impl<K: Kind> Device<K> {
     pub(super) fn link_out_woke(&mut self) -> Result<(), SimulationError> {
         let Some((job, began)) = self.host.link_out_woke(&mut self.run) else { return Ok(()) };
         observe!(self, Event::LinkOut { slot: job.command, from: began });
-        if self.host.part_ends(job.command) {
+        let last = self.host.part_ends(job.command);
+        if self.run.transactions.tenants.is_some() {
+            self.host.moved_by_tenant(&mut self.run, &job, began, last);
+        }
+        if last {
             let parts = job.parts(&self.run);
             self.complete(job.command, parts, job.transaction)?;
         }
@@ -111,7 +115,13 @@ impl<K: Kind> Device<K> {
 
     /// One part of a command is done; the last one completes the command and gives it its parts.
     pub(super) fn finish_part(&mut self, command: u32, parts: Parts, transaction: u32) -> Result<(), SimulationError> {
-        if self.host.part_ends(command) { self.complete(command, parts, transaction) } else { Ok(()) }
+        if self.host.part_ends(command) {
+            return self.complete(command, parts, transaction);
+        }
+        if let Some(tenants) = &mut self.run.transactions.tenants {
+            tenants.drop_carried();
+        }
+        Ok(())
     }
 
     /// Completes a command. `parts` are those of its critical chain since the command left the front
@@ -123,6 +133,9 @@ impl<K: Kind> Device<K> {
             parts.add(Cause::MappingRead, mapping.take_wait(index));
         }
         let latency = command.close_parts(&mut self.run, &mut parts)?;
+        if let Some(tenants) = &mut self.run.transactions.tenants {
+            tenants.completes(index, transaction);
+        }
         if command.hint == CacheHint::FlushRead && self.flash.has_flush_reads() {
             self.flush_read_completes(index, &command)?;
         }
@@ -138,7 +151,8 @@ impl<K: Kind> Device<K> {
         let (id, request) = (command.id, command.request());
         if !self.host.is_measured() {
             self.run.meter.completed_before(command.lane, command.bytes());
-            observe!(self, Event::Completed { slot: index, id, request, parts: &parts, transaction });
+            let behind = self.run.transactions.tenants.as_ref().map_or(&[][..], |tenants| tenants.last());
+            observe!(self, Event::Completed { slot: index, id, request, parts: &parts, behind, transaction });
             if self.host.ends_warmup() {
                 self.begin_measuring();
                 observe!(self, Event::MeasuringBegan);
@@ -158,7 +172,8 @@ impl<K: Kind> Device<K> {
         if let Some(part) = &self.tier {
             self.run.meter.series.note_tier(part.sample());
         }
-        observe!(self, Event::Completed { slot: index, id, request, parts: &parts, transaction });
+        let behind = self.run.transactions.tenants.as_ref().map_or(&[][..], |tenants| tenants.last());
+        observe!(self, Event::Completed { slot: index, id, request, parts: &parts, behind, transaction });
         self.host.log(&command, latency);
         Ok(())
     }

@@ -128,11 +128,12 @@ impl<K: Kind> Device<K> {
         for unit in units {
             let taken_from = self.flash.rest_of(Lpa(unit)).1;
             let transactions = &mut self.run.transactions;
+            let merge = transactions.keep_merge(before);
             let record = transactions.units.insert(UnitRecord {
                 lpa: Lpa(unit),
                 parent: command,
                 taken_from,
-                merge: transactions.merges.insert(before.unwrap_or_default()),
+                merge,
                 had_turn: before.is_some(),
                 ..UnitRecord::default()
             });
@@ -227,7 +228,7 @@ impl<K: Kind> Device<K> {
             _ => {}
         }
         if self.page_is_above(entry.next) {
-            self.run.transactions.take_merge(entry.merge);
+            self.run.transactions.drop_merge(entry.merge);
             self.redirect_write(entry.command, entry.next)?;
             return Ok(Placing::GoesAbove);
         }
@@ -259,6 +260,9 @@ impl<K: Kind> Device<K> {
             self.host_unit_written(entry, lpa)?;
             if may_wait_for_it {
                 self.flash.written_last(&mut self.run, &placed, entry.command);
+            }
+            if self.run.transactions.tenants.is_some() {
+                self.flash.written_by(&self.run, &placed, entry.command);
             }
             self.flash.host_unit_placed(&mut self.run, &placed, chained.then_some(record));
             self.unit_lies_elsewhere(lpa)?;

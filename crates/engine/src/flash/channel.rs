@@ -143,8 +143,12 @@ impl Flash {
             return (index, to_host);
         }
         if transaction.tracked {
-            let own_before = self.own_data_before(run, command, plane);
-            run.transactions.leaves(index, begins, leaving.left - begins, own_before);
+            let transfer = leaving.left - begins;
+            if self.dies[command.die.0].work.shared {
+                self.shared_page_leaves(run, command, plane, (begins, transfer));
+            } else {
+                run.transactions.leaves(index, begins, transfer, Ns::ZERO);
+            }
         }
         if !decoded {
             leaving.brought_up |= transaction.brings_up().is_some();
@@ -190,6 +194,7 @@ impl Flash {
     /// A die begins with its command, or takes it up again.
     #[inline(never)]
     pub(super) fn open_shares<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
+        self.die_works_for_tenant(run, die);
         let unit = &mut self.dies[die.0];
         let command = unit.work.command;
         let ledger = unit.ledger(run.now);
@@ -214,27 +219,27 @@ impl Flash {
     #[inline(never)]
     pub(super) fn take_up_shares<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
         let command = self.dies[die.0].work.command;
-        let shared =
-            command.addressed_planes().any(|plane| run.transactions.share_of(command.transaction[plane]) != NONE);
+        let shared = run.transactions.tenants.is_some()
+            || command.addressed_planes().any(|plane| run.transactions.share_of(command.transaction[plane]) != NONE);
         self.dies[die.0].work.shared = shared;
         if shared {
             self.open_shares(run, die);
         }
     }
 
-    /// How long data of the same command leave before that of a plane, when its die gets the channel.
-    #[inline]
-    fn own_data_before<Q>(&self, run: &Run<Q>, command: &FlashCommand, plane: usize) -> Ns {
-        if self.dies[command.die.0].work.shared {
-            self.own_data_of_planes_before(run, command, plane)
-        } else {
-            Ns::ZERO
-        }
-    }
-
+    /// The page of a plane leaves a die that got the channel, behind data of other planes, some of which may be of the same
+    /// command.
     #[inline(never)]
-    fn own_data_of_planes_before<Q>(&self, run: &Run<Q>, command: &FlashCommand, plane: usize) -> Ns {
-        self.own_data_of_planes(run, command, plane, |other| other < plane)
+    fn shared_page_leaves<Q>(
+        &self,
+        run: &mut Run<Q>,
+        command: &FlashCommand,
+        plane: usize,
+        (begins, transfer): (Ns, Ns),
+    ) {
+        let own_before = self.own_data_of_planes(run, command, plane, |other| other < plane);
+        run.transactions.leaves(command.transaction[plane], begins, transfer, own_before);
+        self.wait_for_data_by_tenant(run, command, plane, |other| other < plane);
     }
 
     /// How long data of the same command leave from those other planes.
@@ -269,6 +274,7 @@ impl Flash {
         let transfer = self.nand.data_time(u64::from(command.bytes[plane]));
         let own_beside = self.own_data_of_planes(run, command, plane, |other| other != plane);
         run.transactions.leaves(command.transaction[plane], until - transfer, transfer, own_beside);
+        self.wait_for_data_by_tenant(run, command, plane, |other| other != plane);
     }
 
     /// The command of a die begins to wait for its channel.
@@ -281,11 +287,13 @@ impl Flash {
                 run.transactions.begin_channel_wait(index, run.now);
             }
         }
+        self.begin_channel_wait_by_tenant(run, die);
     }
 
     /// The command of a die gets its channel `until` then, after waiting for it.
     #[inline(never)]
     fn end_shared_channel_wait<Q>(&mut self, run: &mut Run<Q>, die: DieId, until: Ns) {
+        self.channel_granted_by_tenant(run, die, until);
         let (now, command) = (run.now, &self.dies[die.0].work.command);
         for plane in command.addressed_planes() {
             let index = command.transaction[plane];

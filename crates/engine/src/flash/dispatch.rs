@@ -76,7 +76,7 @@ impl Flash {
         let occupancy = run.occupancy_of(command);
         let unit = &mut self.dies[die.0];
         unit.work.command = *command;
-        unit.work.shared = false;
+        unit.work.shared = run.transactions.tenants.is_some();
         unit.occupancy = occupancy;
         unit.goes_on(Phase::WaitingToSend);
         if class == QueueClass::HostRead || class == QueueClass::HostProgram {

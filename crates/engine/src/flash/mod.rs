@@ -15,6 +15,7 @@ mod phases;
 mod programs;
 mod queue;
 mod suspend;
+mod tenants;
 
 use ninescope_ftl::Ftl;
 use ninescope_kernel::Ns;
@@ -51,7 +52,7 @@ struct DieWork {
     staying_planes: u8,
     /// By plane: the migration that takes up the data of a host read as well.
     bringing_up: [BringsUp; 4],
-    /// Its command works for commands of several parts, which have shares of the die.
+    /// Its command works for commands of several parts, which have shares of the die; or several tenants share the drive.
     shared: bool,
 }
 

@@ -13,6 +13,9 @@ use crate::meter::LastingShare;
 use crate::run::Run;
 use crate::transaction::{FlushEpoch, Transaction, UnitChain, UnitRecord};
 
+/// Nobody has written into a page.
+pub(super) const NOBODY: u16 = u16::MAX;
+
 /// Filled pages of the host that may wait for their program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferLimits {
@@ -78,6 +81,10 @@ struct OpenStripe {
     writer: (Ppa, LastingShare),
     /// By plane: the share of such a command in the program of a filled page, into which it wrote last.
     filled_by: [LastingShare; 4],
+    /// The tenant that wrote into the open page first, and by plane into filled ones: for whom their programs count.
+    /// [`NOBODY`] where there is one tenant alone.
+    begun_for: u16,
+    filled_for: [u16; 4],
 }
 
 impl OpenStripe {
@@ -86,7 +93,15 @@ impl OpenStripe {
         let first_page = last.map_or(0, |last| (geometry.locate(last).plane_in_group + 1) % geometry.frontier_planes);
         let nobody = LastingShare::NONE;
         let writer = (Ppa::UNMAPPED, nobody);
-        Self { first_page, open: UnitChain::default(), filled: [NONE; 4], writer, filled_by: [nobody; 4] }
+        Self {
+            first_page,
+            open: UnitChain::default(),
+            filled: [NONE; 4],
+            writer,
+            filled_by: [nobody; 4],
+            begun_for: NOBODY,
+            filled_for: [NOBODY; 4],
+        }
     }
 }
 
@@ -174,6 +189,7 @@ impl Flash {
             let (last_written, writer) = std::mem::replace(&mut stripe.writer, (Ppa::UNMAPPED, LastingShare::NONE));
             stripe.filled_by[place.plane_in_group as usize] =
                 if last_written == written { writer } else { LastingShare::NONE };
+            stripe.filled_for[place.plane_in_group as usize] = std::mem::replace(&mut stripe.begun_for, NOBODY);
             self.buffer_page(pool);
         }
         if send {
@@ -201,6 +217,9 @@ impl Flash {
                 let epoch = if source == Source::Mapping { FlushEpoch(0) } else { self.flushes.program_queued() };
                 let index = self.enqueue(run, Transaction::host_program(ppa, units, records, epoch, source));
                 run.transactions.filled_by(index, stripe.filled_by[plane as usize]);
+                if run.transactions.tenants.is_some() {
+                    Self::program_counts_for(run, index, stripe.filled_for[plane as usize]);
+                }
             }
         }
         let next_page = (last_plane + 1) % self.geometry.frontier_planes;
@@ -244,6 +263,14 @@ impl Flash {
         let die = self.geometry.die_of_pool(placed.pool);
         let share = run.transactions.lasting_share(command, self.die_and_channel(die));
         self.programs.stripes[stripe_index(placed.pool, placed.stream)].writer = (placed.new, share);
+    }
+
+    /// A unit goes into a page: the first one says for whom its program counts.
+    pub(super) fn begin_page_for(&mut self, placed: &Placed, holder: u16) {
+        let stripe = &mut self.programs.stripes[stripe_index(placed.pool, placed.stream)];
+        if stripe.begun_for == NOBODY {
+            stripe.begun_for = holder;
+        }
     }
 
     // ---- write buffer ------------------------------------------------------------------------------

@@ -75,7 +75,10 @@ impl Host {
     pub fn record<Q>(&self, run: &mut Run<Q>, command: &HostCommand, latency: Ns, parts: &Parts) -> bool {
         let (now, bytes) = (run.now, command.bytes());
         run.meter.record(command.op, now, latency, command.host_queue, bytes, parts);
-        run.meter.record_of_lane(command.lane, command.op, now, latency, command.host_queue, bytes);
+        if let Some(tenants) = &run.transactions.tenants {
+            let (who, times) = ((command.lane, command.op), (latency, command.host_queue));
+            run.meter.record_of_lane(who, now, times, bytes, (parts, tenants.last()));
+        }
         if command.hint != CacheHint::None {
             let moved = if command.op == Op::Trim { 0 } else { bytes };
             run.meter.record_hint(command.hint, latency, moved);

@@ -82,6 +82,12 @@ impl LinkOut {
         self.rate
     }
 
+    /// When the data that wait longest became ready, or will.
+    pub(super) fn oldest_ready(&self) -> Option<Ns> {
+        let next = self.next.map(|(waiting, _)| waiting.job.ready);
+        next.into_iter().chain(self.waiting.peek().map(|Reverse(waiting)| waiting.job.ready)).min()
+    }
+
     /// Counts busy time from `now` on.
     pub fn begin_measuring(&mut self, now: Ns) {
         self.busy = Ns::ZERO;

@@ -6,7 +6,9 @@ mod command;
 mod completion;
 mod lane;
 mod link;
+mod served;
 mod stages;
+mod tenants;
 
 use ninescope_kernel::{Ns, Slab};
 use ninescope_model::{Arrival, HostCacheStatistics, Op};
@@ -19,6 +21,7 @@ use lane::Lane;
 pub use lane::{LaneConfig, Think};
 pub use link::LinkJob;
 use link::LinkOut;
+use served::Moved;
 use stages::SerialStage;
 
 /// A completed request, for the request log.
@@ -50,6 +53,8 @@ pub struct Host {
     processor: SerialStage,
     link_in: SerialStage,
     link_out: LinkOut,
+    /// What it moved last, where there are several lanes.
+    moved: Moved,
     /// Sectors that the host can address [512 B].
     sectors: u64,
     /// When its last command completed so far.
@@ -67,6 +72,7 @@ impl Host {
             processor: SerialStage::default(),
             link_in: SerialStage::default(),
             link_out: LinkOut::new(config.link_rate, depth),
+            moved: Moved::default(),
             sectors,
             latest_completion: Ns::ZERO,
             log: config.log_requests.then(Vec::new),

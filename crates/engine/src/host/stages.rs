@@ -5,6 +5,7 @@ use ninescope_kernel::{Fifo, Ns, WakeQueue};
 use ninescope_model::{Arrival, Request, SECTOR_BYTES};
 
 use super::command::command_link;
+use super::served::{InStage, Stage};
 use super::{Host, HostCommand, LinkJob};
 use crate::error::SimulationError;
 use crate::run::Run;
@@ -18,6 +19,8 @@ pub(super) struct SerialStage {
     free_at: Ns,
     /// Time in use since the counters were cleared [ns].
     busy: Ns,
+    /// What is in it by tenant, where there are several.
+    pub(super) by_tenant: InStage,
 }
 
 impl SerialStage {
@@ -27,6 +30,11 @@ impl SerialStage {
         self.free_at = self.free_at.max(now) + time;
         self.busy += time;
         self.free_at
+    }
+
+    /// The first command in it.
+    pub(super) fn first(&self) -> Option<u32> {
+        (!self.queue.is_empty()).then(|| self.queue.head())
     }
 
     /// Counts from `now` on: what is left belongs to the measured time.
@@ -130,6 +138,9 @@ impl Host {
     #[inline]
     pub fn enter_processor<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) -> bool {
         let cost = self.front.command_cost;
+        if run.transactions.tenants.is_some() {
+            self.fetched_by_tenant(run, index);
+        }
         if cost == Ns::ZERO {
             return true;
         }
@@ -152,13 +163,25 @@ impl Host {
         if !stage.queue.is_empty() {
             run.queue.schedule(run.resources.processor(), self.commands[stage.queue.head()].mark);
         }
+        if run.transactions.tenants.is_some() {
+            self.passed_by_tenant(Stage::Processor, index);
+        }
         Some(index)
+    }
+
+    /// How long the data of a write take on the link.
+    #[inline]
+    pub(super) fn link_time(&self, index: u32) -> Ns {
+        self.link_out.rate().burst(u64::from(self.commands[index].sectors) * SECTOR_BYTES)
     }
 
     /// Write data crosses the link, commands in their order. Returns from when until when.
     pub fn enter_link_in<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) -> (Ns, Ns) {
         let now = run.now;
-        let time = self.link_out.rate().burst(u64::from(self.commands[index].sectors) * SECTOR_BYTES);
+        let time = self.link_time(index);
+        if run.transactions.tenants.is_some() && time > Ns::ZERO {
+            self.enters_by_tenant(run, Stage::LinkIn, index);
+        }
         let arrives = self.link_in.take(now, time);
         let command = &mut self.commands[index];
         command.link_in = arrives - now;
@@ -179,6 +202,9 @@ impl Host {
         let index = stage.queue.pop_front(&mut self.commands, command_link)?;
         if !stage.queue.is_empty() {
             run.queue.schedule(run.resources.link_in(), self.commands[stage.queue.head()].mark);
+        }
+        if run.transactions.tenants.is_some() {
+            self.passed_by_tenant(Stage::LinkIn, index);
         }
         Some(index)
     }

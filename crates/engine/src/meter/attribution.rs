@@ -1,6 +1,8 @@
 //! Causes by latency: the parts of all requests of similar latency are summed, and the sums are folded
 //! into percentile bands at the end.
 
+use std::ops::Range;
+
 use ninescope_kernel::Ns;
 use ninescope_model::{CAUSES, Cause, OCCUPANCIES};
 
@@ -85,31 +87,53 @@ impl Attribution {
         total
     }
 
-    /// Folds the buckets into bands. `ends` are `(name, parts per billion)`, ascending; a band begins where
-    /// the one before ends, and a bucket belongs to the first band whose end lies in it or above it.
+    /// Folds the buckets into bands.
     pub fn bands(&self, histogram: &Histogram, ends: &[(&str, u64)]) -> Vec<Band> {
-        let mut bands = Vec::with_capacity(ends.len());
-        let mut next_bucket = 0;
-        for &(name, parts_per_billion) in ends {
-            if histogram.count() == 0 {
-                break;
+        let of_range = |BandRange { name, lower_ns, upper_ns, buckets }: BandRange| {
+            let mut band = Band { name, count: 0, lower_ns, upper_ns, parts: Parts::default() };
+            for bucket in &self.buckets[buckets] {
+                band.count += bucket.count;
+                band.parts.0.iter_mut().zip(&bucket.parts.0).for_each(|(sum, part)| *sum += part);
             }
-            let end = histogram.bucket_at_rank(histogram.rank(parts_per_billion));
-            let mut band = Band { name: name.to_owned(), count: 0, lower_ns: 0, upper_ns: 0, parts: Parts::default() };
-            if next_bucket <= end {
-                for bucket in &self.buckets[next_bucket..=end] {
-                    band.count += bucket.count;
-                    band.parts.0.iter_mut().zip(&bucket.parts.0).for_each(|(sum, part)| *sum += part);
-                }
-                band.lower_ns = if next_bucket == 0 { 0 } else { Histogram::upper_bound(next_bucket - 1) + 1 };
-                band.lower_ns = band.lower_ns.max(histogram.min());
-                band.upper_ns = Histogram::upper_bound(end).min(histogram.max());
-                next_bucket = end + 1;
-            }
-            bands.push(band);
-        }
-        bands
+            band
+        };
+        ranges(histogram, ends).into_iter().map(of_range).collect()
     }
+}
+
+/// Which requests a band has: those of some buckets of the latency histogram.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BandRange {
+    /// Name of the upper end.
+    pub name: String,
+    /// Smallest latency of the band's buckets [ns].
+    pub lower_ns: u64,
+    /// Largest latency of the band's buckets [ns].
+    pub upper_ns: u64,
+    /// Its buckets.
+    pub buckets: Range<usize>,
+}
+
+/// Cuts a histogram into bands. `ends` are `(name, parts per billion)`, ascending; a band begins where the one before ends,
+/// and a bucket belongs to the first band whose end lies in it or above it.
+pub fn ranges(histogram: &Histogram, ends: &[(&str, u64)]) -> Vec<BandRange> {
+    if histogram.count() == 0 {
+        return Vec::new();
+    }
+    let mut next = 0;
+    let range = |&(name, parts_per_billion): &(&str, u64)| {
+        let end = histogram.bucket_at_rank(histogram.rank(parts_per_billion));
+        let mut range = BandRange { name: name.to_owned(), lower_ns: 0, upper_ns: 0, buckets: 0..0 };
+        if next <= end {
+            let lower = if next == 0 { 0 } else { Histogram::upper_bound(next - 1) + 1 };
+            range.lower_ns = lower.max(histogram.min());
+            range.upper_ns = Histogram::upper_bound(end).min(histogram.max());
+            range.buckets = next..end + 1;
+            next = end + 1;
+        }
+        range
+    };
+    ends.iter().map(range).collect()
 }
 
 #[cfg(test)]

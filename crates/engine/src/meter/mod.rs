@@ -4,6 +4,7 @@
 
 mod attribution;
 mod backlog;
+mod behind;
 mod blocks;
 mod busy;
 mod histogram;
@@ -11,20 +12,24 @@ mod ledger;
 mod own_parts;
 mod series;
 mod suspensions;
+mod tenants;
 mod utilization;
 
 use ninescope_kernel::Ns;
 use ninescope_model::{CacheHint, Cause, Op};
 
-pub use attribution::{Attribution, Band, Parts};
+pub use attribution::{Attribution, Band, BandRange, Parts};
 pub use backlog::{Backlog, Overload, QueueHolders, Undecided};
+pub use behind::{BehindBand, BehindByLatency, BehindSum, SPLIT, SPLIT_WHOLE, Waits};
+pub(crate) use behind::{LINK, PROCESSOR};
 pub use blocks::{Blocks, bootstrap};
 pub use busy::BusyMoments;
 pub use histogram::{Histogram, Moments};
 pub use ledger::{DieLedger, OccupancyLedger, Spells};
-pub use own_parts::{LastingShare, OwnParts};
+pub use own_parts::{Held, LastingShare, OwnParts};
 pub use series::{Sample, Series, TierSample, Written};
 pub use suspensions::SuspensionLedger;
+pub use tenants::{MediaWaits, TenantLedgers};
 pub use utilization::{Utilization, busy_of_unit};
 
 /// Everything measured about one kind of command.
@@ -57,6 +62,8 @@ pub struct LaneOpMeter {
     pub host_queue: Moments,
     /// Bytes of the host that were read, written or trimmed [B].
     pub bytes: u64,
+    /// Whom they waited for.
+    pub behind: BehindByLatency,
 }
 
 /// What is measured about requests with one hint of a cache in front of the drive.
@@ -186,15 +193,23 @@ impl Meter {
         }
     }
 
-    /// Takes one completed command in where there are several lanes.
+    /// Takes one completed command in where there are several lanes; `behind` is whom it waited for.
     #[inline]
-    pub fn record_of_lane(&mut self, lane: u16, op: Op, now: Ns, latency: Ns, host_queue: Ns, bytes: u64) {
+    pub fn record_of_lane(
+        &mut self,
+        (lane, op): (u16, Op),
+        now: Ns,
+        (latency, host_queue): (Ns, Ns),
+        bytes: u64,
+        (parts, behind): (&Parts, &[Waits]),
+    ) {
         let Some(lane) = self.lanes.get_mut(lane as usize) else { return };
         let meter = &mut lane.ops[op as usize];
-        meter.latency.record(latency.0);
+        let bucket = meter.latency.record(latency.0);
         meter.device_latency.record(latency.0 - host_queue.0);
         meter.host_queue.record(host_queue.0);
         meter.bytes += bytes;
+        meter.behind.record(bucket, parts, behind);
         lane.latest = now;
     }
 

@@ -16,18 +16,32 @@ const LANES: [Occupancy; 3] = [Occupancy::WaitingForChannel, Occupancy::HostRead
 /// Of these, the lane in which the data of reads leave.
 const READ_LANE: usize = 1;
 
+/// Time by these lanes [ns].
+pub(super) type HeldLanes = [u64; LANES.len()];
+
 /// Time by the lanes in which the parts of host commands run [ns].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Held([u64; LANES.len()]);
+pub struct Held(HeldLanes);
 
 impl Held {
     /// These lanes of a ledger.
-    fn of(ledger: &DieLedger) -> Self {
+    pub(super) fn of(ledger: &DieLedger) -> Self {
         Self(LANES.map(|lane| ledger[lane as usize]))
     }
 
-    fn plus(self, other: Self) -> Self {
+    #[must_use]
+    pub(super) fn plus(self, other: Self) -> Self {
         Self(std::array::from_fn(|lane| self.0[lane] + other.0[lane]))
+    }
+
+    /// Lane by lane.
+    pub(super) fn lanes(self) -> HeldLanes {
+        self.0
+    }
+
+    /// Adds to the first lane, in which all is that a channel does.
+    pub(super) fn add_first(&mut self, time: Ns) {
+        self.0[0] += time.0;
     }
 
     /// What was added since `earlier`.
@@ -215,6 +229,48 @@ impl OwnParts {
             share.held.0[0] += (until - now).0;
             share.until = until;
         }
+    }
+
+    // ---- by whom a resource works for --------------------------------------------------------------
+
+    /// A share, and its number among all that were ever made.
+    pub(super) fn name(&self, share: u32) -> (u32, u32) {
+        (share, self.shares[share].serial)
+    }
+
+    /// The resource of a share.
+    pub fn resource_of(&self, share: u32) -> ResourceId {
+        self.shares[share].resource
+    }
+
+    /// The share of the same command in the channel of a die's share.
+    pub fn channel_of(&self, share: u32) -> u32 {
+        self.shares[share].channel
+    }
+
+    /// The number of a share among all that were ever made.
+    pub fn serial_of(&self, share: u32) -> u32 {
+        self.shares[share].serial
+    }
+
+    /// What was done for a share, and what is to come of it, without what is open.
+    pub fn closed(&self, share: u32) -> Held {
+        self.shares[share].held
+    }
+
+    /// What the die of a share did for its command until now beyond what is [`closed`](Self::closed), which wraps where that
+    /// reaches into the future.
+    pub(super) fn under_way(&self, share: u32, now: Ns, ledger: &DieLedger) -> HeldLanes {
+        let (held, closed) = (self.held(share, now, ledger), self.closed(share));
+        std::array::from_fn(|lane| held.0[lane].wrapping_sub(closed.0[lane]))
+    }
+
+    /// The same of the share of a channel.
+    pub(super) fn channel_under_way(&self, channel: u32, now: Ns) -> HeldLanes {
+        let to_come = self.shares[channel].until.saturating_since(now).0;
+        let mut lanes = HeldLanes::default();
+        lanes[0] = 0_u64.wrapping_sub(to_come);
+        lanes
     }
 
     /// Commands that hold shares have all been released.

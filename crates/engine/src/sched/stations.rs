@@ -99,12 +99,12 @@ impl<W> Stations<W> {
         class: QueueClass,
         tracked: bool,
     ) {
-        let now = run.now;
+        let (now, wake) = (run.now, self.resource(station));
         let unit = &mut self.all[station as usize];
         if tracked {
             let waits = unit.phase() != Phase::Free || unit.waiting != 0;
             if run.transactions.queued(index, now, waits) {
-                run.transactions.begin_wait(index, now, unit.ledger(now));
+                run.transactions.begin_wait(index, wake, now, unit.ledger(now));
             } else {
                 unit.unsnapped = index;
             }
@@ -195,12 +195,12 @@ impl<W> Stations<W> {
     /// station.
     #[inline]
     pub fn end_wait<Q>(&mut self, run: &mut Run<Q>, station: u32, index: u32) {
-        let now = run.now;
+        let (now, wake) = (run.now, self.resource(station));
         let unit = &mut self.all[station as usize];
         if unit.unsnapped == index {
             unit.unsnapped = NONE;
         }
-        run.transactions.end_wait(index, now, unit.ledger(now));
+        run.transactions.end_wait(index, wake, now, unit.ledger(now));
     }
 
     /// A transaction leaves the queue without ever being issued.
@@ -215,10 +215,11 @@ impl<W> Stations<W> {
     /// still stands where it stood then.
     #[inline]
     pub fn take_late_snapshot<Q>(&mut self, run: &mut Run<Q>, station: u32) {
+        let wake = self.resource(station);
         let unit = &mut self.all[station as usize];
         let index = std::mem::replace(&mut unit.unsnapped, NONE);
         if index != NONE {
-            run.transactions.begin_wait(index, run.now, unit.ledger(run.now));
+            run.transactions.begin_wait(index, wake, run.now, unit.ledger(run.now));
         }
     }
 

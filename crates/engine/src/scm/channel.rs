@@ -43,6 +43,11 @@ impl ScmPart {
         let work = &self.banks[bank.0].work;
         let bare = waits == Phase::WaitingToSend && work.command.kind == ScmCommandKind::Read;
         run.transactions.begin_channel_wait(work.transaction, run.now);
+        if run.transactions.tenants.is_some() && waits != Phase::WaitingToCopy {
+            // Copies of wear levelling are a wait of their own, of which the channel is a part.
+            let channel = self.banks.bus_resource(self.layout.channel_of_bank(bank).0);
+            run.transactions.begin_channel_wait_by_tenant(work.transaction, channel, run.now);
+        }
         self.banks.ask_for_bus(run.now, bank.0, self.layout.channel_of_bank(bank).0, waits, bare);
     }
 
@@ -83,6 +88,10 @@ impl ScmPart {
         self.begin_array(run, &command, sent)?;
         self.banks[bank.0].enter(now, Phase::Copying, Occupancy::WearLeveling);
         self.banks.take_bus(now, self.layout.channel_of_bank(bank).0, sent);
+        if let Some(tenants) = &mut run.transactions.tenants {
+            let channel = self.banks.bus_resource(self.layout.channel_of_bank(bank).0);
+            tenants.ledgers.channel_taken(channel, tenants.ledgers.drive(), now, sent);
+        }
         self.counters_of(bank).sectors_copied += u64::from(sectors);
         self.digest_command(run, &command);
         Ok((command, sent))
@@ -110,6 +119,7 @@ impl ScmPart {
         unit.enter(now, Phase::Array, unit.occupancy);
         self.banks.take_bus(now, self.layout.channel_of_bank(bank).0, sent);
         run.transactions.sent(index, now, data_in, encode);
+        self.channel_granted_by_tenant(run, bank, sent);
         run.transactions.end_channel_wait(index, now);
         run.transactions.channel_taken(index, now, sent);
         let counters = self.counters_of(bank);
@@ -144,11 +154,25 @@ impl ScmPart {
     ) {
         let now = run.now;
         let index = self.banks[bank.0].work.transaction;
+        self.channel_granted_by_tenant(run, bank, left);
         run.transactions.end_channel_wait(index, now);
         run.transactions.channel_taken(index, now, left);
         run.transactions.close_share(index, now, held, self.banks[bank.0].ledger(now));
         self.banks.take_bus(now, self.layout.channel_of_bank(bank).0, left);
         self.banks[bank.0].work.stays = stays;
         self.banks.leave(run, bank.0, held, stays);
+    }
+
+    /// The access of a bank gets its channel `until` then, after waiting for it.
+    fn channel_granted_by_tenant<Q>(&self, run: &mut Run<Q>, bank: BankId, until: Ns) {
+        if run.transactions.tenants.is_none() {
+            return;
+        }
+        let channel = self.banks.bus_resource(self.layout.channel_of_bank(bank).0);
+        run.transactions.end_channel_wait_by_tenant(self.banks[bank.0].work.transaction, channel, run.now);
+        if let Some(tenants) = &mut run.transactions.tenants {
+            let holder = tenants.ledgers.holder(self.banks.resource(bank.0));
+            tenants.ledgers.channel_taken(channel, holder, run.now, until);
+        }
     }
 }

@@ -57,12 +57,28 @@ impl ScmPart {
         unit.work.command = ScmCommand { kind, bank, sectors: u32::from(sectors) };
         unit.work.transaction = index;
         unit.occupancy = class.occupancy(source);
+        if run.transactions.tenants.is_some() {
+            self.bank_works_for(run, bank);
+        }
         self.banks.end_wait(run, bank.0, index);
         run.transactions.open_share(index, self.banks[bank.0].ledger(run.now));
         if !reads && source == Source::Host {
             self.counters_of(bank).host_sectors_taken += u64::from(sectors);
         }
         kind
+    }
+
+    /// A bank takes up an access of a slot: for its tenant, or for the drive.
+    #[inline(never)]
+    fn bank_works_for<Q>(&mut self, run: &mut Run<Q>, bank: BankId) {
+        let resource = self.banks.resource(bank.0);
+        let unit = &mut self.banks[bank.0];
+        let access = &run.transactions.slab[unit.work.transaction];
+        if let Some(tenants) = &mut run.transactions.tenants {
+            let of_host = access.source == Source::Host;
+            let holder = if of_host { tenants.of_command(access.command()) } else { tenants.ledgers.drive() };
+            tenants.ledgers.works_for(resource, holder, unit.ledger(run.now));
+        }
     }
 
     /// What a bank was given at this instant and did not take up has to wait.

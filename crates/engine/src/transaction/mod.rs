@@ -5,8 +5,10 @@
 
 mod shares;
 mod store;
+mod tenants;
 mod track;
 mod tracking;
+mod waits;
 
 use ninescope_ftl::Residence;
 use ninescope_kernel::{NONE, Ns, Slab};
@@ -14,6 +16,7 @@ use ninescope_model::{Cause, Lpa, Occupancy, Ppa, SlotId, Source};
 
 pub use store::TransactionStore;
 pub use track::Coding;
+pub use waits::TenantWaits;
 
 /// The queues of a die, by what is waiting in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -80,6 +80,7 @@ impl TransactionStore {
         let share = self.share_of(index);
         if share != NONE {
             self.shares.open(share, ledger);
+            self.own_opened(share);
         }
     }
 
@@ -87,15 +88,26 @@ impl TransactionStore {
     pub fn close_share(&mut self, index: u32, now: Ns, until: Ns, ledger: &DieLedger) {
         let share = self.share_of(index);
         if share != NONE {
+            let before = self.shares.closed(share);
             self.shares.close(share, now, until, ledger);
+            if let Some(tenants) = &mut self.tenants {
+                tenants.ledgers.own_closed(share, self.shares.closed(share).since(before));
+            }
         }
     }
 
     /// It has the channel `until` then.
     pub fn channel_taken(&mut self, index: u32, now: Ns, until: Ns) {
         let share = self.share_of(index);
-        if share != NONE {
-            self.shares.channel_taken(share, now, until);
+        if share == NONE {
+            return;
+        }
+        self.own_channel_taken(share);
+        let channel = self.shares.channel_of(share);
+        let before = self.shares.closed(channel);
+        self.shares.channel_taken(share, now, until);
+        if let Some(tenants) = &mut self.tenants {
+            tenants.ledgers.own_closed(channel, self.shares.closed(channel).since(before));
         }
     }
 
@@ -103,7 +115,10 @@ impl TransactionStore {
 
     /// A wait for a die begins: the ledger of others is kept, that is the die's without what it did for the transaction's
     /// own command.
-    pub fn begin_wait(&mut self, index: u32, now: Ns, ledger: &DieLedger) {
+    pub fn begin_wait(&mut self, index: u32, die: ResourceId, now: Ns, ledger: &DieLedger) {
+        if self.tenants.is_some() {
+            self.begin_wait_by_tenant(index, die, now, ledger);
+        }
         let track = &mut self.tracks[index as usize];
         (track.snapshot_taken, track.die_wait) = (true, *ledger);
         if track.share != NONE {
@@ -115,7 +130,10 @@ impl TransactionStore {
 
     /// The wait ends: it is what the ledger of others and that of the own command grew by.
     #[inline]
-    pub fn end_wait(&mut self, index: u32, now: Ns, ledger: &DieLedger) {
+    pub fn end_wait(&mut self, index: u32, die: ResourceId, now: Ns, ledger: &DieLedger) {
+        if self.tenants.is_some() {
+            self.end_wait_by_tenant(index, die, now, ledger);
+        }
         let track = &mut self.tracks[index as usize];
         track.mark = now;
         if !track.snapshot_taken {

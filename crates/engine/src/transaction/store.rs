@@ -3,6 +3,7 @@
 use ninescope_kernel::{Fifo, NONE, Ns, Slab};
 
 use super::track::{Coding, Track};
+use super::waits::TenantWaits;
 use super::{Transaction, UnitRecord};
 use crate::meter::{OwnParts, Parts};
 
@@ -40,6 +41,8 @@ pub struct TransactionStore {
     pub(super) commands: Vec<CommandShares>,
     /// Codes add to the time of transactions: `coding` of a track means something.
     pub coded: bool,
+    /// Whom they waited for, where several tenants share the drive.
+    pub tenants: Option<Box<TenantWaits>>,
 }
 
 impl TransactionStore {
@@ -54,6 +57,7 @@ impl TransactionStore {
             shares: OwnParts::new(resources, depth * 8),
             commands: vec![CommandShares::default(); depth.max(1)],
             coded: false,
+            tenants: None,
         }
     }
 
@@ -81,9 +85,29 @@ impl TransactionStore {
         index
     }
 
+    /// Keeps where the time of a unit written in part went until the rest of it is read; `before`, what was taken out last,
+    /// of one that is read again.
+    pub fn keep_merge(&mut self, before: Option<Parts>) -> u32 {
+        let merge = self.merges.insert(before.unwrap_or_default());
+        if let Some(tenants) = &mut self.tenants {
+            tenants.merge_begins(merge, before.is_some());
+        }
+        merge
+    }
+
+    /// Forgets it.
+    pub fn drop_merge(&mut self, merge: u32) {
+        if merge != NONE {
+            self.merges.remove(merge);
+        }
+    }
+
     /// Takes out where the time of a unit written in part went; nowhere for one whose rest was not read.
     #[inline]
     pub fn take_merge(&mut self, merge: u32) -> Parts {
+        if let Some(tenants) = &mut self.tenants {
+            tenants.take_merge(merge);
+        }
         if merge == NONE {
             return Parts::default();
         }

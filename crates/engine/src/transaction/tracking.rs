@@ -125,6 +125,9 @@ impl TransactionStore {
         let parts = &mut self.merges[merge];
         track.add_waits(parts, coded);
         parts.add(Cause::ReadModifyWrite, track.command_array + track.transfer);
+        if let Some(tenants) = &mut self.tenants {
+            tenants.add_read_of_rest(index, merge);
+        }
     }
 
     /// The same of what is written and is on the media now: no decoder had a part in it.

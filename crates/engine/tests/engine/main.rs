@@ -26,5 +26,6 @@ mod suspend;
 mod suspend_bounds;
 mod suspend_practical;
 mod suspend_sequences;
+mod tenants;
 mod tier_mechanisms;
 mod volatile_cache;

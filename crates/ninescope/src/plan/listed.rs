@@ -29,12 +29,12 @@ impl Workload for Listed {
     }
 }
 
-/// The run of a list; a footprint is every unit that it reads.
+/// The run of a list, dealt in turn to so many tenants; a footprint is every unit that it reads.
 pub(super) fn on_drive(
     request: &RunRequest,
-    requests: Vec<Request>,
-    arrival: Arrival,
-    queue_depth: u32,
+    requests: &[Request],
+    (arrival, queue_depth): (Arrival, u32),
+    tenants: usize,
 ) -> Result<OnDrive, Error> {
     let drive = request.load_drive()?;
     let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
@@ -49,8 +49,12 @@ pub(super) fn on_drive(
     let duration = request.duration.map(|duration| Ns(duration.0));
     let limits = limits(request, Some(total), request.requests, duration, queue_depth)?;
     let report = WorkloadReport::of_list(total);
-    let workload = Box::new(Listed { requests: requests.into_iter(), arrival });
-    let lanes = vec![LaneConfig::new(workload, queue_depth)];
-    let (total_requests, job_names, notes) = (Some(total), Vec::new(), note.into_iter().collect());
+    let lane = |tenant: usize| {
+        let own: Vec<Request> = requests.iter().skip(tenant).step_by(tenants).copied().collect();
+        LaneConfig::new(Box::new(Listed { requests: own.into_iter(), arrival }), queue_depth)
+    };
+    let lanes: Vec<LaneConfig> = (0..tenants).map(lane).collect();
+    let job_names = (0..tenants).filter(|_| tenants > 1).map(|tenant| format!("tenant-{tenant}")).collect();
+    let (total_requests, notes) = (Some(total), note.into_iter().collect());
     Ok(OnDrive { assembly, lanes, job_names, total_requests, limits, preconditioning, report, notes })
 }

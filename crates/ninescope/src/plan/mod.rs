@@ -95,14 +95,28 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::Input`] that names the key at fault.
+    #[allow(clippy::needless_pass_by_value)] // whoever makes a list for a run hands it over
     pub fn of_requests(
         request: &RunRequest,
         requests: Vec<Request>,
         arrival: Arrival,
         queue_depth: u32,
     ) -> Result<Self, Error> {
+        Self::of_dealt_requests(request, &requests, (arrival, queue_depth), 1)
+    }
+
+    /// The same requests, dealt in turn to so many tenants that share the drive.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names the key at fault.
+    pub fn of_dealt_requests(
+        request: &RunRequest,
+        requests: &[Request],
+        arrival_and_depth: (Arrival, u32),
+        tenants: usize,
+    ) -> Result<Self, Error> {
         let place = request.snapshot_place()?;
-        Ok(Self::of(request, place, listed::on_drive(request, requests, arrival, queue_depth)?))
+        Ok(Self::of(request, place, listed::on_drive(request, requests, arrival_and_depth, tenants.max(1))?))
     }
 
     fn of(request: &RunRequest, snapshot_place: Option<SnapshotPlace>, on_drive: OnDrive) -> Self {

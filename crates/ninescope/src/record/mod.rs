@@ -96,7 +96,7 @@ impl Recorder {
 
     /// A request is complete: it is described if somebody wants it.
     fn completed(&mut self, view: &View<'_>, event: &Event<'_>) {
-        let Event::Completed { slot, id, request, parts, transaction } = *event else { return };
+        let Event::Completed { slot, id, request, parts, transaction, .. } = *event else { return };
         let latency = view.now - request.submitted;
         // Requests of the warm-up are not in the meter.
         let measured = view.meter.ops[request.op as usize].latency.count() > 0;

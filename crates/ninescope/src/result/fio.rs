@@ -157,7 +157,7 @@ pub fn jobs(meter: &Meter, report: &WorkloadReport, elapsed_ns: u64, ends: span:
         // A wall begins a group.
         group += usize::from(index > 0 && report.job_of_lane(index).is_some_and(|job| job.stonewall));
         let of = |meter: &LaneOpMeter| {
-            let LaneOpMeter { latency, device_latency, host_queue, bytes } = meter;
+            let LaneOpMeter { latency, device_latency, host_queue, bytes, .. } = meter;
             Direction { latency, device_latency, host_queue, bytes: *bytes }.value(elapsed_ns)
         };
         entries.push(job(

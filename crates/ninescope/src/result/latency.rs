@@ -17,7 +17,7 @@ const PERCENTILES: [(&str, u64); 8] = [
 ];
 
 /// Ends of the attribution bands.
-const BANDS: [(&str, u64); 8] = [
+pub const BANDS: [(&str, u64); 8] = [
     ("p50", 500_000_000),
     ("p90", 900_000_000),
     ("p99", 990_000_000),

@@ -9,6 +9,7 @@ mod reliability;
 mod scm;
 mod span;
 mod tier;
+mod waits;
 mod workload;
 mod write_amplification;
 
@@ -223,6 +224,7 @@ fn by_job(device: &Seen<'_>, input: &ResultInput<'_>) -> Value {
                 "bytes_per_second": per_second(op.bytes),
             })),
             "latency": by_op(&|op| latency::summary_without_intervals(&op.latency)),
+            "waits": waits::section(lane, input.job_names),
         })
     };
     device.meter.lanes.iter().zip(input.job_names).enumerate().map(entry).collect()

@@ -1,0 +1,138 @@
+//! For whom dies and channels work, where several tenants share the drive.
+//!
+//! A command over several planes counts for the tenant of its first access, and a program for the tenant of the first unit
+//! that went into its page; what the drive does for itself is its own. With several tenants the commands of all dies are
+//! treated as those that have shares: a drive with one tenant pays nothing.
+
+use ninescope_ftl::Placed;
+use ninescope_kernel::{NONE, Ns, ResourceId};
+use ninescope_media::nand::FlashCommand;
+use ninescope_model::{DieId, Occupancy, Source};
+
+use super::Flash;
+use super::programs::NOBODY;
+use crate::run::Run;
+use crate::transaction::{QueueClass, TenantWaits, Transaction, TransactionStore};
+
+/// Whom an access counts for.
+fn holder_of(transactions: &TransactionStore, tenants: &TenantWaits, index: u32) -> u16 {
+    let access: &Transaction = &transactions.slab[index];
+    match (access.class, access.source) {
+        (QueueClass::HostRead, Source::Host) => tenants.of_command(access.command()),
+        (QueueClass::HostRead, Source::ReadModifyWrite) => {
+            tenants.of_command(transactions.units[access.records()].parent)
+        }
+        (QueueClass::HostProgram, Source::Host) => tenants.of_program(index),
+        _ => tenants.ledgers.drive(),
+    }
+}
+
+impl Flash {
+    fn channel_resource(&self, die: DieId) -> ResourceId {
+        self.dies.bus_resource(self.geometry.channel_of_die(die).0)
+    }
+
+    // ---- pages -------------------------------------------------------------------------------------
+
+    /// A unit that a command of the host wrote goes into a page; before that page is followed any further.
+    #[inline(never)]
+    pub fn written_by<Q>(&mut self, run: &Run<Q>, placed: &Placed, command: u32) {
+        if let Some(tenants) = &run.transactions.tenants {
+            self.begin_page_for(placed, tenants.of_command(command));
+        }
+    }
+
+    /// The same of a unit that the drive wrote by itself.
+    #[inline(never)]
+    pub fn written_by_drive<Q>(&mut self, run: &Run<Q>, placed: &Placed) {
+        if let Some(tenants) = &run.transactions.tenants {
+            self.begin_page_for(placed, tenants.ledgers.drive());
+        }
+    }
+
+    /// A page is queued to be programmed, into which `holder` wrote first.
+    #[inline(never)]
+    pub(super) fn program_counts_for<Q>(run: &mut Run<Q>, index: u32, holder: u16) {
+        if let Some(tenants) = &mut run.transactions.tenants {
+            let holder = if holder == NOBODY { tenants.ledgers.drive() } else { holder };
+            tenants.program_counts_for(index, holder);
+        }
+    }
+
+    // ---- dies --------------------------------------------------------------------------------------
+
+    /// A die takes up its command, or goes on with it.
+    pub(super) fn die_works_for_tenant<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
+        let Some(tenants) = &run.transactions.tenants else { return };
+        let resource = self.dies.resource(die.0);
+        let unit = &mut self.dies[die.0];
+        let command = &unit.work.command;
+        let first = command.transaction[command.planes.trailing_zeros() as usize];
+        let of_host = matches!(unit.occupancy, Occupancy::HostRead | Occupancy::HostProgram);
+        let holder = if of_host { holder_of(&run.transactions, tenants, first) } else { tenants.ledgers.drive() };
+        let ledger = unit.ledger(run.now);
+        if let Some(tenants) = &mut run.transactions.tenants {
+            tenants.ledgers.works_for(resource, holder, ledger);
+        }
+    }
+
+    // ---- channels ----------------------------------------------------------------------------------
+
+    /// The command of a die begins to wait for its channel.
+    pub(super) fn begin_channel_wait_by_tenant<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
+        if run.transactions.tenants.is_none() {
+            return;
+        }
+        let (channel, command) = (self.channel_resource(die), &self.dies[die.0].work.command);
+        for plane in command.addressed_planes() {
+            let index = command.transaction[plane];
+            if run.transactions.slab[index].tracked {
+                run.transactions.begin_channel_wait_by_tenant(index, channel, run.now);
+            }
+        }
+    }
+
+    /// The command of a die gets its channel `until` then, after waiting for it.
+    pub(super) fn channel_granted_by_tenant<Q>(&mut self, run: &mut Run<Q>, die: DieId, until: Ns) {
+        if run.transactions.tenants.is_none() {
+            return;
+        }
+        let (now, channel) = (run.now, self.channel_resource(die));
+        let command = &self.dies[die.0].work.command;
+        for plane in command.addressed_planes() {
+            let index = command.transaction[plane];
+            if run.transactions.slab[index].tracked {
+                run.transactions.end_channel_wait_by_tenant(index, channel, now);
+            }
+        }
+        if let Some(tenants) = &mut run.transactions.tenants {
+            let holder = tenants.ledgers.holder(self.dies.resource(die.0));
+            tenants.ledgers.channel_taken(channel, holder, now, until);
+        }
+    }
+
+    /// The data of a plane leave behind those of other planes, but for those that are of its own command.
+    pub(super) fn wait_for_data_by_tenant<Q>(
+        &self,
+        run: &mut Run<Q>,
+        command: &FlashCommand,
+        plane: usize,
+        which: impl Fn(usize) -> bool,
+    ) {
+        if run.transactions.tenants.is_none() {
+            return;
+        }
+        let index = command.transaction[plane];
+        let share = run.transactions.joined_share(index);
+        for other in command.addressed_planes().filter(|&other| which(other)) {
+            let beside = command.transaction[other];
+            let is_own = share != NONE && run.transactions.joined_share(beside) == share;
+            let Some(tenants) = run.transactions.tenants.as_ref().filter(|_| !is_own) else { continue };
+            let holder = holder_of(&run.transactions, tenants, beside);
+            let time = self.nand.data_time(u64::from(command.bytes[other]));
+            if let Some(tenants) = &mut run.transactions.tenants {
+                tenants.behind_data(index, holder, time);
+            }
+        }
+    }
+}

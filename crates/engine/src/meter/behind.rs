@@ -1,0 +1,153 @@
+//! Whom requests waited for, where several tenants share a drive: of each cause that is a wait behind others, how much of it
+//! was behind which tenant, summed by tenant, kind of command and latency.
+//!
+//! A *tenant* is a lane of a run. Behind the tenants comes the drive itself: what it does of its own accord (garbage
+//! collection, migration, scrubbing) is nobody's.
+
+use ninescope_model::{CAUSES, Cause};
+
+use super::Histogram;
+use super::attribution::{BandRange, Parts, ranges};
+
+/// The causes that are split by whom was waited for. Of the last two the wait alone is split: the request's own time in the
+/// controller and on the link is behind nobody.
+pub const SPLIT: [Cause; 6] = [
+    Cause::DieWaitingForChannel,
+    Cause::DieHostRead,
+    Cause::DieHostProgram,
+    Cause::Channel,
+    Cause::CommandProcessing,
+    Cause::Link,
+];
+
+/// Of these, the causes all of which is a wait behind somebody: by holder they sum to the cause.
+pub const SPLIT_WHOLE: usize = 4;
+/// Where the wait for the controller's processor is.
+pub(crate) const PROCESSOR: usize = 4;
+/// Where the wait for the link is.
+pub(crate) const LINK: usize = 5;
+
+/// Waits behind one holder, by the causes of [`SPLIT`] [ns].
+pub type Waits = [u64; SPLIT.len()];
+
+/// So many tenants are told apart by latency too; of more, sums alone are kept: buckets times tenants times tenants are many.
+const BY_LATENCY_MAX: usize = 16;
+
+/// Whom requests of one tenant waited for, and where all of their time went.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BehindSum {
+    /// Requests.
+    pub count: u64,
+    /// Where their time went.
+    pub parts: Parts,
+    /// By holder: each tenant, and then the drive. Empty where there are no requests.
+    pub behind: Vec<Waits>,
+}
+
+impl BehindSum {
+    fn add(&mut self, count: u64, parts: &Parts, behind: &[Waits]) {
+        self.count += count;
+        self.parts.0.iter_mut().zip(&parts.0).for_each(|(sum, part)| *sum += part);
+        self.behind.resize(self.behind.len().max(behind.len()), Waits::default());
+        for (sums, waits) in self.behind.iter_mut().zip(behind) {
+            sums.iter_mut().zip(waits).for_each(|(sum, wait)| *sum += wait);
+        }
+    }
+}
+
+/// The same of requests whose latency rank lies between two percentiles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BehindBand {
+    /// Which requests these are.
+    pub range: BandRange,
+    /// Whom they waited for.
+    pub sum: BehindSum,
+}
+
+/// Sums by bucket of the latency histogram; a bucket without requests has none.
+#[derive(Clone, Debug, Default)]
+pub struct BehindByLatency {
+    /// By bucket: which of the sums it is, plus one. Empty before the first request.
+    of_bucket: Vec<u32>,
+    sums: Vec<BehindSum>,
+}
+
+impl BehindByLatency {
+    /// Takes a request in; `bucket` is its bucket in the latency histogram.
+    pub fn record(&mut self, bucket: usize, parts: &Parts, behind: &[Waits]) {
+        let bucket = if behind.len() > BY_LATENCY_MAX + 1 { 0 } else { bucket };
+        if self.of_bucket.len() <= bucket {
+            self.of_bucket.resize(bucket + 1, 0);
+        }
+        let place = &mut self.of_bucket[bucket];
+        if *place == 0 {
+            self.sums.push(BehindSum::default());
+            *place = self.sums.len() as u32;
+        }
+        self.sums[*place as usize - 1].add(1, parts, behind);
+    }
+
+    /// Sum over all requests.
+    pub fn total(&self) -> BehindSum {
+        let mut total = BehindSum::default();
+        self.sums.iter().for_each(|sum| total.add(sum.count, &sum.parts, &sum.behind));
+        total
+    }
+
+    /// Folds the buckets into bands, as [`Attribution::bands`](super::Attribution::bands) does; none where there are too
+    /// many tenants for that.
+    pub fn bands(&self, histogram: &Histogram, ends: &[(&str, u64)]) -> Vec<BehindBand> {
+        if self.sums.first().is_some_and(|sum| sum.behind.len() > BY_LATENCY_MAX + 1) {
+            return Vec::new();
+        }
+        let of_range = |range: BandRange| {
+            let end = range.buckets.end.min(self.of_bucket.len());
+            let mut sum = BehindSum::default();
+            for &place in &self.of_bucket[range.buckets.start.min(end)..end] {
+                if let Some(of_bucket) = place.checked_sub(1).map(|place| &self.sums[place as usize]) {
+                    sum.add(of_bucket.count, &of_bucket.parts, &of_bucket.behind);
+                }
+            }
+            BehindBand { range, sum }
+        };
+        ranges(histogram, ends).into_iter().map(of_range).collect()
+    }
+}
+
+const _: () = assert!(SPLIT.len() <= CAUSES);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ninescope_kernel::Ns;
+
+    #[test]
+    fn bands_keep_every_request_and_whom_it_waited_for() {
+        let (mut histogram, mut sums) = (Histogram::default(), BehindByLatency::default());
+        for latency in 1..=1_000_u64 {
+            let mut parts = Parts::default();
+            parts.add(Cause::DieHostRead, Ns(latency));
+            let behind = [[0, latency / 3, 0, 0, 0, 0], [0, latency - latency / 3, 0, 0, 0, 0]];
+            sums.record(histogram.record(latency), &parts, &behind);
+        }
+        let bands = sums.bands(&histogram, &[("p99", 990_000_000), ("max", 1_000_000_000)]);
+        assert_eq!(bands.iter().map(|band| band.sum.count).sum::<u64>(), 1_000);
+        assert!(bands[1].sum.count <= 10 && bands[1].range.upper_ns == 1_000);
+        let total = sums.total();
+        assert_eq!(total.parts.total(), 1_000 * 1_001 / 2);
+        assert_eq!(total.behind[0][1] + total.behind[1][1], total.parts.total());
+        for band in bands {
+            assert_eq!(band.sum.behind[0][1] + band.sum.behind[1][1], band.sum.parts.total());
+        }
+    }
+
+    #[test]
+    fn of_many_tenants_sums_alone_are_kept() {
+        let (mut histogram, mut sums) = (Histogram::default(), BehindByLatency::default());
+        let behind = vec![Waits::default(); BY_LATENCY_MAX + 2];
+        sums.record(histogram.record(7), &Parts::default(), &behind);
+        sums.record(histogram.record(9_000), &Parts::default(), &behind);
+        assert_eq!(sums.total().count, 2);
+        assert!(sums.bands(&histogram, &[("max", 1_000_000_000)]).is_empty());
+    }
+}

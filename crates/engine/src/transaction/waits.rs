@@ -1,0 +1,201 @@
+//! Whom each access and each command waited for, as it is kept where several tenants share the drive: rows of waits by holder.
+//!
+//! Knows nothing of transactions but their numbers.
+
+use ninescope_kernel::{NONE, Ns, ResourceId};
+
+use crate::meter::{DieLedger, LINK, MediaWaits, OwnParts, PROCESSOR, SPLIT_WHOLE, TenantLedgers, Waits};
+
+/// Waits in the controller's processor and on the link towards the device, behind one holder [ns].
+type FrontWaits = [u64; 2];
+
+/// Whom each access and each command inside waited for.
+#[derive(Debug)]
+pub struct TenantWaits {
+    /// What dies and channels did for whom.
+    pub ledgers: TenantLedgers,
+    /// By command inside: its tenant.
+    of_command: Vec<u16>,
+    /// By transaction: of a program, whom it counts for.
+    of_program: Vec<u16>,
+    /// By transaction and holder.
+    media: Vec<MediaWaits>,
+    /// By kept rest of a unit and holder: the same of the reads of the rest.
+    merges: Vec<MediaWaits>,
+    /// By holder: those of the kept rest that was taken out last, until somebody's chain ends with it.
+    carried: Vec<MediaWaits>,
+    /// By command inside and holder.
+    front: Vec<FrontWaits>,
+    /// By holder: of the command that completed last.
+    last: Vec<Waits>,
+}
+
+/// Takes out what was done before a wait begins.
+pub(super) fn begins(wait: &mut u64, done: u64) {
+    *wait = wait.wrapping_sub(done);
+}
+
+/// Adds what was done until a wait ends.
+pub(super) fn ends(wait: &mut u64, done: u64) {
+    *wait = wait.wrapping_add(done);
+}
+
+/// The row of a thing in a table of rows, which grows to hold it.
+fn row<T: Clone + Default>(table: &mut Vec<T>, index: u32, holders: usize) -> &mut [T] {
+    let from = index as usize * holders;
+    if table.len() < from + holders {
+        table.resize(from + holders, T::default());
+    }
+    &mut table[from..from + holders]
+}
+
+impl TenantWaits {
+    /// Nobody has waited yet, of so many tenants on so many resources.
+    pub fn new(tenants: usize, resources: usize) -> Self {
+        let holders = tenants + 1;
+        Self {
+            ledgers: TenantLedgers::new(tenants, resources),
+            of_command: Vec::new(),
+            of_program: Vec::new(),
+            media: Vec::new(),
+            merges: Vec::new(),
+            carried: vec![MediaWaits::default(); holders],
+            front: Vec::new(),
+            last: vec![Waits::default(); holders],
+        }
+    }
+
+    // ---- who is who --------------------------------------------------------------------------------
+
+    /// A command of a tenant is taken in.
+    pub fn fetched(&mut self, command: u32, tenant: u16) {
+        let at = command as usize;
+        if self.of_command.len() <= at {
+            self.of_command.resize(at + 1, 0);
+        }
+        self.of_command[at] = tenant;
+        row(&mut self.front, command, self.last.len()).fill(FrontWaits::default());
+    }
+
+    /// The tenant of a command inside.
+    pub fn of_command(&self, command: u32) -> u16 {
+        self.of_command[command as usize]
+    }
+
+    /// A program counts for a holder.
+    pub fn program_counts_for(&mut self, index: u32, holder: u16) {
+        let at = index as usize;
+        if self.of_program.len() <= at {
+            self.of_program.resize(at + 1, 0);
+        }
+        self.of_program[at] = holder;
+    }
+
+    /// Whom a program counts for.
+    pub fn of_program(&self, index: u32) -> u16 {
+        self.of_program[index as usize]
+    }
+
+    // ---- waits of accesses -------------------------------------------------------------------------
+
+    pub(super) fn media_of(&mut self, index: u32) -> &mut [MediaWaits] {
+        row(&mut self.media, index, self.last.len())
+    }
+
+    pub(super) fn die_wait(
+        &mut self,
+        index: u32,
+        die: ResourceId,
+        own: (&OwnParts, Option<u32>),
+        (now, ledger): (Ns, &DieLedger),
+        take: fn(&mut u64, u64),
+    ) {
+        let waits = row(&mut self.media, index, self.last.len());
+        self.ledgers.read_die(die, own, now, ledger, waits, take);
+    }
+
+    pub(super) fn channel_wait(
+        &mut self,
+        index: u32,
+        channel: ResourceId,
+        own: (&OwnParts, Option<u32>),
+        now: Ns,
+        take: fn(&mut u64, u64),
+    ) {
+        let waits = row(&mut self.media, index, self.last.len());
+        self.ledgers.read_channel(channel, own, now, waits, take);
+    }
+
+    /// Data of an access that counts for a holder go before those of another one of the same command over several planes.
+    pub fn behind_data(&mut self, index: u32, holder: u16, time: Ns) {
+        TenantLedgers::behind_data(self.media_of(index), holder, time);
+    }
+
+    // ---- rests of units ----------------------------------------------------------------------------
+
+    /// What an access waited for goes into what is kept of a unit written in part.
+    pub fn add_read_of_rest(&mut self, index: u32, merge: u32) {
+        let holders = self.last.len();
+        let waits = &self.media[index as usize * holders..][..holders];
+        for (sums, waits) in row(&mut self.merges, merge, holders).iter_mut().zip(waits) {
+            sums.iter_mut().zip(waits).for_each(|(sum, wait)| *sum += wait);
+        }
+    }
+
+    /// What is kept of a unit written in part begins with nothing, or with what was taken out last.
+    pub fn merge_begins(&mut self, merge: u32, goes_on: bool) {
+        let holders = self.last.len();
+        let kept = row(&mut self.merges, merge, holders);
+        if goes_on {
+            kept.copy_from_slice(&self.carried);
+            self.carried.fill(MediaWaits::default());
+        } else {
+            kept.fill(MediaWaits::default());
+        }
+    }
+
+    /// It is taken out, for who ends with it; `NONE` where nothing was kept.
+    pub fn take_merge(&mut self, merge: u32) {
+        if merge == NONE {
+            self.carried.fill(MediaWaits::default());
+        } else {
+            let holders = self.last.len();
+            self.carried.copy_from_slice(row(&mut self.merges, merge, holders));
+        }
+    }
+
+    /// A part of a command ended that is not the last, or otherwise than by what was taken out.
+    pub fn drop_carried(&mut self) {
+        self.carried.fill(MediaWaits::default());
+    }
+
+    // ---- waits of commands -------------------------------------------------------------------------
+
+    /// A command waits for the processor, or for the link towards the device, behind a holder.
+    pub fn in_front(&mut self, command: u32, holder: u16, (processor, link): (Ns, Ns)) {
+        let waits = &mut row(&mut self.front, command, self.last.len())[holder as usize];
+        waits[0] += processor.0;
+        waits[1] += link.0;
+    }
+
+    /// A command completes with this access, `NONE` for none: whom it waited for.
+    pub fn completes(&mut self, command: u32, transaction: u32) {
+        let holders = self.last.len();
+        for (holder, last) in self.last.iter_mut().enumerate() {
+            let of_access = match transaction {
+                NONE => MediaWaits::default(),
+                index => self.media[index as usize * holders + holder],
+            };
+            let carried = std::mem::take(&mut self.carried[holder]);
+            for (at, last) in last[..SPLIT_WHOLE].iter_mut().enumerate() {
+                *last = of_access[at] + carried[at];
+            }
+            [last[PROCESSOR], last[LINK]] = self.front[command as usize * holders + holder];
+        }
+    }
+
+    /// By holder, whom the command that completed last waited for.
+    pub fn last(&self) -> &[Waits] {
+        &self.last
+    }
+}

@@ -1,0 +1,204 @@
+//! Who waited for whom: waits of one tenant behind another, worked out by hand.
+//!
+//! The channel moves 1 B/ns, a unit is 4 KiB, a page 16 KiB, command and address take 300 ns, a read 50 us, a program 400 us.
+
+use crate::common::{Bench, at, closed, open, read, slc, write};
+use ninescope_engine::meter::{BehindSum, SPLIT, SPLIT_WHOLE, Waits};
+use ninescope_engine::{Device, LaneConfig, NoProbe, Plain};
+use ninescope_kernel::{Ns, RandomStream, Rate};
+use ninescope_model::{Cause, Op, Request};
+
+const COMMAND: u64 = 300;
+const READ: u64 = 50_000;
+const PROGRAM: u64 = 400_000;
+const UNIT: u64 = 4_096;
+const PAGE: u64 = 16_384;
+const UNIT_SECTORS: u64 = 8;
+const PAGE_SECTORS: u64 = 32;
+/// A read of a unit on an idle die.
+const UNIT_READ: u64 = COMMAND + READ + UNIT;
+/// A program of a page on an idle die.
+const PAGE_PROGRAM: u64 = COMMAND + PAGE + PROGRAM;
+
+/// Places of causes in [`Waits`].
+const DIE_CHANNEL: usize = 0;
+const DIE_READ: usize = 1;
+const DIE_PROGRAM: usize = 2;
+const CHANNEL: usize = 3;
+const PROCESSOR: usize = 4;
+const LINK: usize = 5;
+
+fn bench(channels: u32, dies_per_channel: u32) -> Bench {
+    Bench { channels, dies_per_channel, timing: slc(READ, PROGRAM), ..Bench::tiny() }
+}
+
+fn lane(requests: Vec<Request>) -> LaneConfig {
+    LaneConfig::new(Box::new(closed(requests)), 1)
+}
+
+fn arriving(requests: Vec<(u64, Request)>) -> LaneConfig {
+    let timed = |(time, request)| at(time, request);
+    LaneConfig::new(Box::new(open(requests.into_iter().map(timed).collect())), 1)
+}
+
+fn run(bench: &Bench, lanes: Vec<LaneConfig>) -> Device {
+    let ftl = bench.ftl();
+    let nand = bench.nand(&ftl);
+    let mut device = Device::<Plain>::with_lanes(&bench.engine, &bench.limits, ftl, nand, lanes, NoProbe);
+    device.run().expect("the run ends well");
+    device
+}
+
+/// Whom the requests of a lane waited for.
+fn waited(device: &Device, lane: usize, op: Op) -> BehindSum {
+    device.meter().lanes[lane].ops[op as usize].behind.total()
+}
+
+/// Time behind one holder, by the causes named.
+fn waits<const N: usize>(of: [(usize, u64); N]) -> Waits {
+    let mut waits = Waits::default();
+    for (cause, time) in of {
+        waits[cause] += time;
+    }
+    waits
+}
+
+/// By holder, the waits of a sum behind them are those of its causes; of processor and link a part of them.
+fn assert_sums(sum: &BehindSum) {
+    for (at, cause) in SPLIT.into_iter().enumerate() {
+        let (behind, said) = (sum.behind.iter().map(|waits| waits[at]).sum::<u64>(), sum.parts.0[cause as usize]);
+        assert!(if at < SPLIT_WHOLE { behind == said } else { behind <= said }, "{}: {behind}, {said}", cause.name());
+    }
+}
+
+#[test]
+fn a_reader_of_depth_one_waits_for_the_program_of_a_writer() {
+    // The writer fills a page at 0, and its program begins. The reader comes 1 us later, waits for what is left of it, and reads
+    // once more on the idle die.
+    let bench = bench(1, 1);
+    let reads = vec![(1_000, read(64 * UNIT_SECTORS, 8)), (1_000_000, read(64 * UNIT_SECTORS, 8))];
+    let device = run(&bench, vec![arriving(reads), lane(vec![write(0, PAGE_SECTORS as u32)])]);
+    let reader = waited(&device, 0, Op::Read);
+    assert_eq!(reader.count, 2);
+    assert_eq!(reader.behind, [[0; 6], waits([(DIE_PROGRAM, PAGE_PROGRAM - 1_000)]), [0; 6]]);
+    assert_eq!(reader.parts.total(), 2 * UNIT_READ + PAGE_PROGRAM - 1_000);
+    assert_eq!(waited(&device, 1, Op::Write).behind, [[0; 6]; 3], "it left its page in the buffer");
+    assert_sums(&reader);
+}
+
+#[test]
+fn readers_of_one_die_wait_for_each_other_in_turn() {
+    // Both are there at 0. The first goes first; from then on each waits while the other reads, and nobody for itself.
+    let bench = bench(1, 1);
+    let count = 10;
+    let reads = |unit: u64| lane(vec![read(unit * UNIT_SECTORS, 8); count]);
+    let device = run(&bench, vec![reads(0), reads(64)]);
+    let (first, second) = (waited(&device, 0, Op::Read), waited(&device, 1, Op::Read));
+    let rounds = count as u64;
+    assert_eq!(first.behind, [[0; 6], waits([(DIE_READ, (rounds - 1) * UNIT_READ)]), [0; 6]]);
+    assert_eq!(second.behind, [waits([(DIE_READ, rounds * UNIT_READ)]), [0; 6], [0; 6]]);
+    assert_sums(&first);
+    assert_sums(&second);
+}
+
+#[test]
+fn a_deep_reader_waits_for_itself() {
+    // Two reads of one tenant are there at once, and one of the other: 0, 0, 1 by their turns is 0, 1, 0.
+    let bench = bench(1, 1);
+    let deep = LaneConfig { closed_queue_depth: 2, ..lane(vec![read(0, 8), read(8 * UNIT_SECTORS, 8)]) };
+    let device = run(&bench, vec![deep, lane(vec![read(64 * UNIT_SECTORS, 8)])]);
+    let (deep, other) = (waited(&device, 0, Op::Read), waited(&device, 1, Op::Read));
+    assert_eq!(deep.behind, [waits([(DIE_READ, UNIT_READ)]), waits([(DIE_READ, UNIT_READ)]), [0; 6]]);
+    assert_eq!(other.behind, [waits([(DIE_READ, UNIT_READ)]), [0; 6], [0; 6]]);
+}
+
+#[test]
+fn dies_of_one_channel_wait_for_each_others_data() {
+    // Two dies on one channel: the second command goes out behind the first, and its data come right behind the first one's.
+    let bench = bench(1, 2);
+    let ftl = bench.ftl();
+    let unit_on = |die: u32| {
+        let on_die = |unit: &u32| bench.die_of(&ftl, ninescope_model::Lpa(*unit)).0 == die;
+        u64::from((0..bench.logical_units()).find(on_die).expect("a unit on each die"))
+    };
+    let reads = |die: u32| lane(vec![read(unit_on(die) * UNIT_SECTORS, 8)]);
+    let device = run(&bench, vec![reads(0), reads(1)]);
+    assert_eq!(waited(&device, 0, Op::Read).behind, [[0; 6]; 3]);
+    let second = waited(&device, 1, Op::Read);
+    // The command waits for that of the first; its data are sensed as much later, and wait for the rest of the first one's.
+    assert_eq!(second.behind, [waits([(CHANNEL, COMMAND + (UNIT - COMMAND))]), [0; 6], [0; 6]]);
+    assert_eq!(second.parts.0[Cause::Channel as usize], UNIT);
+}
+
+#[test]
+fn a_page_counts_for_the_tenant_that_wrote_into_it_first() {
+    // Tenant 0 writes a unit, tenant 1 the three others of the page: a reader behind its program waited for tenant 0.
+    let bench = bench(1, 1);
+    let writers = [vec![(0, write(0, 8))], vec![(10, write(UNIT_SECTORS, 24))]].map(arriving);
+    let [first, second] = writers;
+    let device = run(&bench, vec![first, second, arriving(vec![(20, read(64 * UNIT_SECTORS, 8))])]);
+    let reader = waited(&device, 2, Op::Read);
+    assert_eq!(reader.behind[0], waits([(DIE_PROGRAM, PAGE_PROGRAM - 10)]));
+    assert_eq!(reader.behind[1..], [[0; 6]; 3]);
+}
+
+#[test]
+fn processor_and_link_are_waited_for_in_the_order_of_entry() {
+    // 1 us in the controller each, 2 B/ns on the link: three commands come at once, of tenants 0, 1 and 0.
+    let mut bench = bench(1, 1);
+    (bench.engine.command_cost, bench.engine.link_rate) = (Ns(1_000), Rate(2_000_000_000));
+    let deep = LaneConfig { closed_queue_depth: 2, ..lane(vec![write(0, 8), write(UNIT_SECTORS, 8)]) };
+    let device = run(&bench, vec![deep, lane(vec![write(2 * UNIT_SECTORS, 8)])]);
+    let (deep, other) = (waited(&device, 0, Op::Write), waited(&device, 1, Op::Write));
+    // Data take 2048 ns: the second is through the controller at 2000 and waits for the link until 3048, the third at 3000 until 5096.
+    let link = UNIT / 2;
+    let (second, third) = (1_000 + link - 2_000, 1_000 + 2 * link - 3_000);
+    assert_eq!(other.behind, [waits([(PROCESSOR, 1_000), (LINK, second)]), [0; 6], [0; 6]]);
+    let behind_other = waits([(PROCESSOR, 1_000), (LINK, link)]);
+    assert_eq!(deep.behind, [waits([(PROCESSOR, 1_000), (LINK, third - link)]), behind_other, [0; 6]]);
+    assert_eq!(other.parts.0[Cause::Link as usize], second + link);
+    assert_eq!(other.parts.0[Cause::CommandProcessing as usize], 2_000);
+}
+
+#[test]
+fn data_wait_for_the_link_behind_those_that_were_ready_before() {
+    // Two dies with channels of their own, 1/4 B/ns on the link: both units are ready at once, and leave one after the other.
+    let mut bench = bench(2, 1);
+    bench.engine.link_rate = Rate(250_000_000);
+    let ftl = bench.ftl();
+    let unit_on = |die: u32| {
+        let on_die = |unit: &u32| bench.die_of(&ftl, ninescope_model::Lpa(*unit)).0 == die;
+        u64::from((0..bench.logical_units()).find(on_die).expect("a unit on each die"))
+    };
+    let reads = |die: u32| lane(vec![read(unit_on(die) * UNIT_SECTORS, 8)]);
+    let device = run(&bench, vec![reads(0), reads(1)]);
+    assert_eq!(waited(&device, 0, Op::Read).behind, [[0; 6]; 3]);
+    let second = waited(&device, 1, Op::Read);
+    assert_eq!(second.behind, [waits([(LINK, 4 * UNIT)]), [0; 6], [0; 6]]);
+    assert_eq!(second.parts.0[Cause::Link as usize], 2 * 4 * UNIT);
+}
+
+#[test]
+fn what_the_drive_does_for_itself_is_behind_the_drive() {
+    // A drive that collects garbage under writes of one tenant: the other waits for commands of both, and of the drive.
+    let mut bench = Bench { timing: slc(READ, PROGRAM), ..Bench::tiny().busy() };
+    bench.engine.queue_depth = 16;
+    let mut stream = RandomStream::new(3, "tests", "tenants");
+    let units = u64::from(bench.logical_units());
+    let mut unit = || stream.below(units) * UNIT_SECTORS;
+    let reads = (0..4_000).map(|_| read(unit(), 8)).collect();
+    let writes = (0..8_000).map(|_| write(unit(), 8)).collect();
+    let deep = LaneConfig { closed_queue_depth: 8, ..lane(writes) };
+    let device = run(&bench, vec![lane(reads), deep]);
+    let (reader, writer) = (waited(&device, 0, Op::Read), waited(&device, 1, Op::Write));
+    assert_sums(&reader);
+    assert_sums(&writer);
+    assert!(reader.parts.0[Cause::DieErase as usize] > 0, "garbage is collected");
+    assert_eq!(reader.behind[0][DIE_READ], 0, "its one read is never behind another of its own");
+    assert_eq!(reader.behind[1][DIE_PROGRAM], reader.parts.0[Cause::DieHostProgram as usize]);
+    let (behind_drive, behind_writer) = (reader.behind[2][DIE_CHANNEL], reader.behind[1][DIE_CHANNEL]);
+    assert!(behind_drive > 0 && behind_writer > 0, "{behind_drive}, {behind_writer}");
+    // The parts of all lanes are those of the run.
+    let all: u64 = (0..2).flat_map(|lane| Op::ALL.map(|op| waited(&device, lane, op).parts.total())).sum();
+    assert_eq!(u128::from(all), device.meter().latency_sum);
+}
