@@ -16,6 +16,8 @@ from ninescope.cli.given import drive_of, workload_of
 from ninescope.cli.run_output import deliver, run_to_end
 
 if TYPE_CHECKING:
+    from ninescope.result import Result
+    from ninescope.simulation.run import Run
     from ninescope.simulation.workload import Workload
 
 _MANY = 1_000_000
@@ -48,6 +50,7 @@ def run(
     volumes: options.Volumes = None,
     addresses: options.Addresses = None,
     host_cache: options.HostCache = None,
+    alone: options.Alone = False,
     log_requests: options.LogRequests = False,
     fio_logs: options.FioLogs = False,
     check: options.Check = "off",
@@ -94,12 +97,26 @@ def _run(given: options.Options) -> None:
                 started = Run(asked)
             if source is None and not (given.size or limit or given.duration):
                 _say_how_many(started.progress().total)
-            result = run_to_end(started, quiet=not sys.stderr.isatty())
+            result = _results(started, asked, alone=given.alone)
         for remark in started.remarks():
             print(f"ninescope: {remark}", file=sys.stderr)
         is_whole = deliver(result, out, as_json=given.json_, fio_logs=given.fio_logs)
     if not (result.complete and is_whole):
         raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _results(started: Run, asked: dict[str, Any], *, alone: bool) -> Result:
+    """Run it to its end, and each of its jobs alone where that was asked for."""
+    quiet = not sys.stderr.isatty()
+    if not alone:
+        return run_to_end(started, quiet=quiet)
+    from ninescope.simulation.alone import check_several, compare_with_alone
+
+    check_several(started)
+    result = run_to_end(started, quiet=quiet)
+    if result.complete:
+        compare_with_alone(result, asked, lambda run: run_to_end(run, quiet=quiet))
+    return result
 
 
 def _refuse_contradictions(given: options.Options) -> None:

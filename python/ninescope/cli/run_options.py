@@ -100,6 +100,12 @@ HostCache = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="Put the trace behind the [host_cache] of a TOML file, on the drive."),
 ]
+Alone = Annotated[
+    bool,
+    typer.Option(
+        "--alone", help="Run each of several jobs also alone, and say how much slower it was than that."
+    ),
+]
 LogRequests = Annotated[
     bool, typer.Option("--log-requests", help="Write one row per request (requests.parquet in --out).")
 ]
@@ -198,6 +204,7 @@ class Options:
     volumes: str | None
     addresses: str | None
     host_cache: str | None
+    alone: bool
     log_requests: bool
     fio_logs: bool
     check: str

@@ -5,7 +5,8 @@ files. Nothing here knows how a result is written, drawn or reported: who shows 
 """
 
 from ninescope.result.attribution import Attribution, Band
-from ninescope.result.jobs import JobResult, JobWaits, Throughput, WaitBand, WaitedFor
+from ninescope.result.fairness import Fairness
+from ninescope.result.jobs import JobAlone, JobResult, JobWaits, Throughput, WaitBand, WaitedFor
 from ninescope.result.latency import (
     BLOCKS_REQUESTS,
     DATA_OPS,
@@ -30,7 +31,9 @@ __all__ = [
     "Change",
     "Columns",
     "DieAct",
+    "Fairness",
     "Histogram",
+    "JobAlone",
     "JobResult",
     "JobWaits",
     "Latencies",

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ninescope.result.stored import known_keys
-
-if TYPE_CHECKING:
-    pass
 from ninescope.result.latency import OPS, Latencies, latency_of
+from ninescope.result.stored import known_keys
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,6 +61,18 @@ class JobWaits(WaitedFor):
 
 
 @dataclasses.dataclass(frozen=True)
+class JobAlone:
+    """What a job did alone on the drive as it was prepared for all of them."""
+
+    requests: int = 0
+    mean_ns: float = 0.0
+    """Mean latency of all its requests."""
+    throughput: Mapping[str, Throughput] = dataclasses.field(default_factory=dict)
+    latency: Latencies = dataclasses.field(default_factory=Latencies)
+    """Without histograms and intervals."""
+
+
+@dataclasses.dataclass(frozen=True)
 class JobResult:
     """What one of several jobs did."""
 
@@ -82,6 +91,10 @@ class JobResult:
     """Latency from submission to completion, without histograms and intervals."""
     waits: Mapping[str, JobWaits] = dataclasses.field(default_factory=dict)
     """Whom its requests waited for, by operation."""
+    alone: JobAlone | None = None
+    """What it did alone on the drive, where the run was compared with that."""
+    slowdown: float | None = None
+    """How many times as long its requests took in the mean as they did alone."""
 
 
 def waits_of(stored: Mapping[str, Any]) -> JobWaits:
@@ -95,12 +108,26 @@ def waits_of(stored: Mapping[str, Any]) -> JobWaits:
     )
 
 
+def _throughput_of(stored: Mapping[str, Any]) -> dict[str, Throughput]:
+    return {op: known_keys(Throughput, values) for op, values in stored["throughput"].items()}
+
+
+def _latency_of(stored: Mapping[str, Any]) -> Latencies:
+    return Latencies(**{op: latency_of(stored["latency"].get(op) or {}) for op in OPS})
+
+
+def _alone_of(stored: Mapping[str, Any]) -> JobAlone:
+    alone: JobAlone = known_keys(JobAlone, stored)
+    return dataclasses.replace(alone, throughput=_throughput_of(stored), latency=_latency_of(stored))
+
+
 def job_of(stored: Mapping[str, Any]) -> JobResult:
     """Read a job of a result."""
     job: JobResult = known_keys(JobResult, stored)
     return dataclasses.replace(
         job,
-        throughput={op: known_keys(Throughput, values) for op, values in stored["throughput"].items()},
-        latency=Latencies(**{op: latency_of(stored["latency"].get(op) or {}) for op in OPS}),
+        throughput=_throughput_of(stored),
+        latency=_latency_of(stored),
+        alone=_alone_of(stored["alone"]) if stored.get("alone") else None,
         waits={op: waits_of(values) for op, values in (stored.get("waits") or {}).items()},
     )

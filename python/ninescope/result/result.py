@@ -17,6 +17,7 @@ from ninescope.common.numbers import counted
 from ninescope.result.attribution import Attribution, band_of
 from ninescope.result.cached_map import CachedMap
 from ninescope.result.endurance import Cost, Endurance
+from ninescope.result.fairness import Fairness
 from ninescope.result.fio_logs import logs
 from ninescope.result.host_queue import HostQueue
 from ninescope.result.jobs import JobResult, Throughput, job_of
@@ -161,6 +162,12 @@ class Result:
     def jobs(self) -> tuple[JobResult, ...]:
         """What each job did, in the order of their file; empty where there was one job alone, or a trace."""
         return tuple(job_of(stored) for stored in self.document.get("by_job") or ())
+
+    @cached_property
+    def fairness(self) -> Fairness | None:
+        """How fair the drive was to its jobs; None where they were not run alone as well (`alone=True`)."""
+        stored = self.document.get("fairness")
+        return None if stored is None else Fairness(**stored)
 
     @cached_property
     def waf(self) -> Waf:

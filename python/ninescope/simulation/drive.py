@@ -132,6 +132,7 @@ class Drive:
         trace_window: tuple[str, str] | None = None,
         snapshots: str | os.PathLike[str] | None = None,
         from_snapshot: str | os.PathLike[str] | None = None,
+        alone: bool = False,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Result:
         """Run a workload on this drive.
@@ -147,8 +148,11 @@ class Drive:
         `snapshots` is a folder of prepared drives: one that is there is not prepared again, one that is not
         is kept there; a damaged one is warned of and replaced. `from_snapshot` is the file of the prepared
         drive. Neither changes anything in the result.
+        `alone` runs each of several jobs also alone on the drive as it is prepared for all of them, and says
+        how much slower it was than that (`job.slowdown`, `result.fairness`).
         `on_progress` is called about 20 times a second.
         """
+        from ninescope.simulation.alone import check_several, compare_with_alone
         from ninescope.simulation.run import Run, request
 
         asked = request(
@@ -169,12 +173,14 @@ class Drive:
         )
         with self._as_given():
             run = Run(asked)
-        for progress in run.slices():
-            if on_progress is not None:
-                on_progress(progress)
+        if alone:
+            check_several(run)
+        result = run.to_end(on_progress)
         for remark in [*workload.remarks(), *run.remarks()]:
             warnings.warn(remark, RuntimeWarning, stacklevel=2)
-        return run.result()
+        if alone:
+            compare_with_alone(result, asked, lambda run: run.to_end(on_progress))
+        return result
 
     def save_snapshot(
         self,

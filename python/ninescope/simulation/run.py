@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ninescope import _native
@@ -133,9 +133,22 @@ class Run:
             self.complete = self._simulation.run_slice(SLICE_MS)
             yield self.progress()
 
+    def to_end(self, on_progress: Callable[[Progress], None] | None = None) -> Result:
+        """Run to the end, and return the result."""
+        for progress in self.slices():
+            if on_progress is not None:
+                on_progress(progress)
+        return self.result()
+
     def progress(self) -> Progress:
         """Say how far it is."""
         return progress_of(self._simulation.progress())
+
+    def job_names(self) -> list[str]:
+        """Return what its jobs are called; nothing of what has none."""
+        workload = json.loads(self._simulation.result_json(False))["workload"]
+        jobs = workload.get("jobs") or [workload["job"]] if "job" in workload or "jobs" in workload else []
+        return [str(job["name"]) for job in jobs]
 
     def snapshot(self) -> dict[str, Any] | None:
         """Say what became of the snapshot of the prepared drive, where one was asked for."""

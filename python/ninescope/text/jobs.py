@@ -54,6 +54,18 @@ def waits_in_words(result: Result) -> Iterator[RenderableType]:
         yield Padding(Text(f"{who}: {words}", overflow="fold"), (0, 0, 0, 2))
 
 
+def slowdowns_in_words(result: Result) -> Iterator[RenderableType]:
+    """Yield how much slower each job was than alone, and how alike that is, where it is known."""
+    known = [f"{job.name} {job.slowdown:.2f}" for job in result.jobs if job.slowdown is not None]
+    fairness = result.fairness
+    if not known or fairness is None:
+        return
+    yield Text("Slowdown against running alone (mean latency)", "bold", overflow="fold")
+    indices = f"Jain's fairness index {fairness.jain:.3f}, least over most {fairness.least_over_most:.3f}"
+    words = f"{', '.join(known)}; {indices}"
+    yield Padding(Text(words, overflow="fold"), (0, 0, 0, 2))
+
+
 def _waits_of(own: str, waits: JobWaits, jobs: list[str]) -> str:
     def told(holder: str | None, share: float) -> str:
         name = {None: "the drive itself", own: "its own"}.get(holder, holder)

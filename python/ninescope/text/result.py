@@ -17,7 +17,7 @@ from ninescope.result.attribution import bands_in_device
 from ninescope.simulation.remarks import trace_remarks
 from ninescope.text.bands import CauseTable, empty_bands, misshapen_band, tail_in_words
 from ninescope.text.facts import facts
-from ninescope.text.jobs import job_table, waits_in_words
+from ninescope.text.jobs import job_table, slowdowns_in_words, waits_in_words
 from ninescope.text.latency import latency_table
 from ninescope.text.lines import PAGE, plain_text, print_whole
 from ninescope.text.names import drive_name, plural, workload_name
@@ -61,6 +61,7 @@ def render(result: Result, *, bars: bool, width: int | None = None) -> Iterator[
         yield ""
         yield job_table(result, width)
         yield from waits_in_words(result)
+        yield from slowdowns_in_words(result)
     for op, bands in result.attribution:
         yield ""
         yield CauseTable(f"Where the time of {plural(op)} went", bands, bars)

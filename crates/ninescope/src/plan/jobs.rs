@@ -46,8 +46,9 @@ pub(super) fn on_drive(
     let own = || OwnWrites::of_jobs(&jobs.list, &assembly, request.seed);
     let (preconditioning, note) = preconditioning(request, || units, &assembly, own)?;
     notes.extend(note);
-    let report = WorkloadReport::of_jobs(source, &jobs.list, jobs.options())?;
-    let total_requests = jobs.requests(&regions);
+    let only = request.only_job.as_deref().map(|name| jobs.named(name)).transpose()?;
+    let report = jobs.report(source, only)?;
+    let total_requests = jobs.requests(&regions, only);
     let mut job_names: Vec<String> = jobs.list.iter().map(|job| job.name.clone()).collect();
     // A job alone was given its limit itself.
     let most = request.requests.filter(|_| jobs.several());
@@ -68,8 +69,12 @@ pub(super) fn on_drive(
         limits.warmup_requests = jobs.lead_in(&regions, &assembly);
         notes.extend(lead_in::note(limits.warmup_requests));
     }
-    let lanes = jobs.lanes(&assembly, request.seed)?;
-    if !jobs.several() {
+    let mut lanes = jobs.lanes(&assembly, request.seed)?;
+    if let Some(only) = only {
+        // What all of them would do has prepared the drive, and laid out its regions.
+        lanes = lanes.into_iter().skip(only).take(1).collect();
+    }
+    if lanes.len() == 1 {
         job_names.clear();
     }
     Ok(OnDrive { assembly, lanes, job_names, total_requests, limits, preconditioning, report, notes })
@@ -142,6 +147,25 @@ impl Jobs {
         self.origins.iter().all(|&origin| origin == 0) && !(self.several() && self.list.iter().any(follows))
     }
 
+    /// The job of that name, which is to run alone.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where there is none.
+    fn named(&self, name: &str) -> Result<usize, Error> {
+        self.list.iter().position(|job| job.name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.list.iter().map(|job| job.name.as_str()).collect();
+            Error::Input(format!("only_job: there is no job `{name}`, there are {}", names.join(", ")))
+        })
+    }
+
+    /// What the result says of them, or of the one that runs alone.
+    fn report(&self, source: &WorkloadSource, only: Option<usize>) -> Result<WorkloadReport, Error> {
+        let mut options = self.options();
+        let Some(only) = only else { return WorkloadReport::of_jobs(source, &self.list, options) };
+        options.jobs = options.jobs.into_iter().skip(only).take(1).collect();
+        WorkloadReport::of_jobs(source, &self.list[only..=only], options)
+    }
+
     fn several(&self) -> bool {
         self.list.len() > 1
     }
@@ -204,9 +228,11 @@ impl Jobs {
         disjoint(self.list.iter().zip(regions).map(units).collect())
     }
 
-    /// How many requests they make in all, where that is known.
-    fn requests(&self, regions: &[JobRegion]) -> Option<u64> {
-        let mut requests = self.list.iter().zip(regions).map(|(job, region)| job.requests_in_all(region));
+    /// How many requests they make in all, or one of them alone, where that is known.
+    fn requests(&self, regions: &[JobRegion], only: Option<usize>) -> Option<u64> {
+        let runs = |&(index, _): &(usize, _)| only.is_none_or(|only| only == index);
+        let jobs = self.list.iter().zip(regions).enumerate().filter(runs);
+        let mut requests = jobs.map(|(_, (job, region))| job.requests_in_all(region));
         requests.try_fold(0_u64, |sum, requests| Some(sum.saturating_add(requests?)))
     }
 

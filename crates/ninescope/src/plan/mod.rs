@@ -80,11 +80,17 @@ impl Plan {
         let place = request.snapshot_place()?;
         let source = request.workload()?;
         let host_cache = source.load_host_cache()?;
+        let no_jobs = || match request.only_job {
+            Some(_) => Err(Error::Input("only_job: the workload has no jobs of which one could run alone".into())),
+            None => Ok(()),
+        };
         let on_drive = if let Some(file) = source.load_job_file()? {
+            no_jobs()?;
             cached::of_job_file(request, &source, file)?
         } else if let Some(loaded) = source.load_jobs()? {
             jobs::on_drive(request, &source, loaded)?
         } else {
+            no_jobs()?;
             trace::on_drive(request, source, host_cache)?
         };
         Ok(Self::of(request, place, on_drive))

@@ -94,6 +94,9 @@ pub struct RunRequest {
     /// The file of the prepared drive.
     #[serde(default)]
     pub from_snapshot: Option<PathBuf>,
+    /// Of several jobs this one runs alone, on the drive as it is prepared for all of them.
+    #[serde(default)]
+    pub only_job: Option<String>,
     /// Keep a record of each request.
     #[serde(default)]
     pub log_requests: bool,
@@ -251,6 +254,9 @@ impl RunRequest {
         });
         if !self.prefill_order.is_ascending() {
             settings["prefill_order"] = serde_json::json!(self.prefill_order);
+        }
+        if let Some(job) = &self.only_job {
+            settings["only_job"] = serde_json::json!(job);
         }
         settings
     }

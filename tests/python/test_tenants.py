@@ -1,0 +1,115 @@
+"""Several tenants on one drive: how much slower each is than alone, and how fair that is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import ninescope
+from conftest import NATIVE, ROOT
+from ninescope.result.fairness import Fairness, jain, least_over_most, mean_latency
+
+pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+
+READ_NS, COMMAND_NS, LINK_NS = 50_000, 300, 5
+TRANSFER_NS = 4_096
+"""4 KiB on a channel of 1 B/ns."""
+
+
+def one_die() -> ninescope.Drive:
+    """Return a drive of one die, in front of which nothing takes time worth mentioning."""
+    return ninescope.Drive.preset("tlc").with_(
+        geometry__channels=1,
+        geometry__packages_per_channel=1,
+        geometry__dies_per_package=1,
+        geometry__planes_per_die=1,
+        geometry__blocks_per_plane=64,
+        ftl__frontier_planes=1,
+        nand__cell="slc",
+        nand__read=["50us"],
+        nand__program=["400us"],
+        nand__program_pulses=1,
+        nand__command_address="300ns",
+        nand__channel_rate="1GB/s",
+        controller__command_cost="0ns",
+        controller__link_rate="1TB/s",
+    )
+
+
+def reader(name: str, **words: object) -> dict[str, object]:
+    return {"name": name, "rw": "randread", "size": "4m", "requests": 400} | words
+
+
+def test_indices_are_what_their_formulas_say():
+    assert jain([2.0, 2.0, 2.0]) == pytest.approx(1.0)
+    assert jain([1.0, 3.0]) == pytest.approx(16 / 20)
+    assert jain([1.0, 0.0, 0.0, 0.0]) == pytest.approx(1 / 4)
+    assert least_over_most([1.0, 4.0, 2.0]) == 0.25
+    assert (jain([]), least_over_most([])) == (None, None)
+    latency = {
+        "read": {"count": 3, "mean_ns": 10.0},
+        "write": {"count": 1, "mean_ns": 50.0},
+        "trim": {"count": 0, "mean_ns": 0.0},
+    }
+    assert mean_latency(latency) == 20.0
+
+
+def test_two_readers_of_one_die_are_twice_as_slow_and_it_is_fair():
+    # Each read takes S on the die; together one waits for the other's every time: 2 S.
+    result = one_die().run(ninescope.Workload.jobs(reader("a"), reader("b")), alone=True)
+    service = COMMAND_NS + READ_NS + TRANSFER_NS
+    for job in result.jobs:
+        assert job.alone.requests == 400
+        assert job.alone.mean_ns == pytest.approx(service + LINK_NS, rel=1e-6)
+        assert job.slowdown == pytest.approx(2 * service / (service + LINK_NS), rel=2 / 400)
+        assert job.alone.latency.read.count == 400
+        assert job.waits["read"].share("b" if job.name == "a" else "a") == pytest.approx(0.5, abs=0.005)
+    assert result.fairness.jain == pytest.approx(1.0, abs=1e-4)
+    assert result.fairness.least_over_most == pytest.approx(1.0, abs=2 / 400)
+
+
+def test_a_deep_reader_slows_a_shallow_one_by_its_depth():
+    # First come first served, a read waits for eight others, whosever it is; alone those of the eight wait
+    # for seven. So the one is 9 times as slow, and the eight are 9/8 times.
+    both = ninescope.Workload.jobs(reader("deep", iodepth=8, requests=3_200), reader("shallow"))
+    deep, shallow = (result := one_die().run(both, alone=True)).jobs
+    assert shallow.slowdown == pytest.approx(9, rel=0.02)
+    assert deep.slowdown == pytest.approx(9 / 8, rel=0.02)
+    ratio = deep.slowdown / shallow.slowdown
+    assert result.fairness.least_over_most == pytest.approx(ratio)
+    assert result.fairness.jain == pytest.approx((1 + ratio) ** 2 / (2 * (1 + ratio**2)))
+
+
+def test_alone_changes_nothing_in_the_run_itself_and_is_saved(tmp_path):
+    both = ninescope.Workload.jobs(reader("a"), reader("w", rw="randwrite", offset="4m"))
+    plain, compared = one_die().run(both), one_die().run(both, alone=True)
+    assert plain.digest == compared.digest
+    assert plain.fairness is None
+    assert all(job.slowdown is None and job.alone is None for job in plain.jobs)
+    compared.save(tmp_path)
+    loaded = ninescope.Result.load(tmp_path)
+    assert loaded.jobs == compared.jobs
+    assert loaded.fairness == compared.fairness == Fairness(**compared.document["fairness"])
+    assert "Slowdown against running alone" in str(loaded)
+    assert "Slowdown" not in str(plain)
+
+
+def test_a_job_runs_alone_on_the_drive_that_all_of_them_prepare(cli):
+    example = ROOT / "examples/jobs/noisy-neighbour.toml"
+    demo = ("--drive", str(ROOT / "examples/drives/demo.toml"), "--json", "--prefill", "footprint")
+    code, out, err = cli("run", example, *demo, "--alone")
+    assert code == 0, err
+    document = json.loads(out)
+    quiet, noisy = document["by_job"]
+    assert quiet["slowdown"] > 2 > noisy["slowdown"] >= 1
+    assert document["fairness"]["least_over_most"] == pytest.approx(noisy["slowdown"] / quiet["slowdown"])
+    assert quiet["alone"]["throughput"].keys() == {"read"}
+
+
+def test_one_job_has_nothing_to_be_compared_with(cli):
+    with pytest.raises(ninescope.ConfigError, match="alone: the workload has one job"):
+        one_die().run(ninescope.Workload.job(rw="randread", requests=5), alone=True)
+    code, _, err = cli("run", "--rw", "randread", "--requests", "5", "--alone")
+    assert code == 2
+    assert "alone: the workload has one job" in err
