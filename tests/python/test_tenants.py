@@ -113,3 +113,64 @@ def test_one_job_has_nothing_to_be_compared_with(cli):
     code, _, err = cli("run", "--rw", "randread", "--requests", "5", "--alone")
     assert code == 2
     assert "alone: the workload has one job" in err
+
+
+# ---- Whose command is next -------------------------------------------------------------------------------
+
+
+def weighted(burst: int = 1) -> ninescope.Drive:
+    arbitration = {"policy": "weighted-round-robin", "burst": burst}
+    return one_die().with_(controller__queue_depth=8, scheduler__arbitration=arbitration)
+
+
+@pytest.mark.parametrize("burst", [1, 8])
+def test_shares_of_a_full_queue_are_the_weights(burst):
+    # Both always have something ready, so that of each four commands three are of the first.
+    both = ninescope.Workload.jobs(
+        reader("three", iodepth=16, weight=3, requests=10_000),
+        reader("one", iodepth=16, weight=1, requests=10_000),
+    )
+    three, one = weighted(burst).run(both, requests=8_000).jobs
+    assert three.arbitration.taken_in == 6_000
+    assert one.arbitration.taken_in == 2_000
+    assert three.arbitration.out_of_turn > 0
+    assert three.iops / one.iops == pytest.approx(3, rel=0.01)
+
+
+def test_an_urgent_job_goes_first():
+    jobs = (
+        reader("deep", iodepth=16, requests=4_000),
+        reader("urgent", iodepth=1, priority="urgent", requests=400),
+    )
+    work = ninescope.Workload.jobs(*jobs)
+    deep, urgent = weighted().run(work).jobs
+    in_turn = one_die().with_(controller__queue_depth=8).run(work).jobs[1]
+    assert in_turn.arbitration is None
+    assert urgent.arbitration.out_of_turn > 0
+    assert urgent.latency.read.mean_ns <= in_turn.latency.read.mean_ns
+    assert deep.requests == 4_000
+
+
+def test_what_jobs_say_of_their_turns_changes_nothing_in_turn():
+    silent = ninescope.Workload.jobs(reader("a"), reader("b"))
+    said = ninescope.Workload.jobs(reader("a", weight=9), reader("b", priority="urgent"))
+    first, second = one_die().run(silent), one_die().run(said)
+    assert first.digest == second.digest
+    assert any("`weight` and `priority` (job a) change nothing" in note for note in second.notes)
+    assert not any("priority" in note for note in weighted().run(said).notes)
+    alone = one_die().run(ninescope.Workload.job(**reader("a", weight=9)))
+    assert any("has the drive for itself" in note for note in alone.notes)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"weight": 0}, "weight: 0 would never have its turn"),
+        ({"weight": 1000}, "weight: 1000 is too large"),
+        ({"weight": 2, "priority": "urgent"}, "weight: an urgent job"),
+        ({"priority": "hgih"}, "high"),
+    ],
+)
+def test_a_turn_that_makes_no_sense_is_refused_by_its_key(words, said):
+    with pytest.raises(ninescope.ConfigError, match=said):
+        weighted().run(ninescope.Workload.jobs(reader("a"), reader("b", **words)))

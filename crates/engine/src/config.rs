@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::policies::channel_arbitration::ChannelArbitrationConfig;
+use crate::policies::host_arbitration::HostArbitrationConfig;
 use crate::policies::suspend::SuspendPolicyConfig;
 use crate::policies::transaction_scheduler::TransactionSchedulerConfig;
 
@@ -46,6 +47,8 @@ pub struct EngineConfig {
     pub scheduler: TransactionSchedulerConfig,
     /// What goes next over a channel.
     pub channel: ChannelArbitrationConfig,
+    /// Whose command is taken in next.
+    pub arbitration: HostArbitrationConfig,
     /// When a running erase or program is suspended.
     pub suspend: SuspendPolicyConfig,
     /// Keep a record of each request.

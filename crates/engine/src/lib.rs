@@ -33,6 +33,7 @@ pub use flash::{BufferLimits, MergedWith, ReadFrom};
 pub use host::{LaneConfig, RequestLogEntry, Think};
 pub use meter::Utilization;
 pub use policies::channel_arbitration::ChannelArbitrationConfig;
+pub use policies::host_arbitration::HostArbitrationConfig;
 pub use policies::suspend::{SuspendPolicy, SuspendPolicyConfig};
 pub use policies::transaction_scheduler::{TransactionScheduler, TransactionSchedulerConfig};
 pub use probe::{Access, Event, NoProbe, Pair, Probe, View};

@@ -5,7 +5,9 @@ use ninescope_engine::policies::mapping::MapConfig;
 use ninescope_engine::policies::read_retry::ReadRetryConfig;
 use ninescope_engine::policies::refresh::RefreshPolicyConfig;
 use ninescope_engine::policies::scrub::ScrubPolicyConfig;
-use ninescope_engine::{ChannelArbitrationConfig, SuspendPolicyConfig, TransactionSchedulerConfig};
+use ninescope_engine::{
+    ChannelArbitrationConfig, HostArbitrationConfig, SuspendPolicyConfig, TransactionSchedulerConfig,
+};
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, SectorWearLevelingConfig, StreamChoiceConfig,
     VictimSelectionConfig,
@@ -33,6 +35,7 @@ const REGISTRIES: &[ToldRegistry] = &[
     (("ftl.map", MapConfig::LIST), MapConfig::parameters),
     (("scheduler.transactions", TransactionSchedulerConfig::LIST), TransactionSchedulerConfig::parameters),
     (("scheduler.channel", ChannelArbitrationConfig::LIST), ChannelArbitrationConfig::parameters),
+    (("scheduler.arbitration", HostArbitrationConfig::LIST), HostArbitrationConfig::parameters),
     (("scheduler.suspend", SuspendPolicyConfig::LIST), SuspendPolicyConfig::parameters),
     (("scm.wear_leveling", SectorWearLevelingConfig::LIST), SectorWearLevelingConfig::parameters),
     (("scm.verify", ProgramVerifyConfig::LIST), ProgramVerifyConfig::parameters),

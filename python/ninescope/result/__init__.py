@@ -6,7 +6,7 @@ files. Nothing here knows how a result is written, drawn or reported: who shows 
 
 from ninescope.result.attribution import Attribution, Band
 from ninescope.result.fairness import Fairness
-from ninescope.result.jobs import JobAlone, JobResult, JobWaits, Throughput, WaitBand, WaitedFor
+from ninescope.result.jobs import Arbitration, JobAlone, JobResult, JobWaits, Throughput, WaitBand, WaitedFor
 from ninescope.result.latency import (
     BLOCKS_REQUESTS,
     DATA_OPS,
@@ -26,6 +26,7 @@ __all__ = [
     "DATA_OPS",
     "OPS",
     "PERCENTILES",
+    "Arbitration",
     "Attribution",
     "Band",
     "Change",

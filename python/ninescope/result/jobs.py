@@ -61,6 +61,16 @@ class JobWaits(WaitedFor):
 
 
 @dataclasses.dataclass(frozen=True)
+class Arbitration:
+    """How a job fared where the drive's policy chose among jobs."""
+
+    taken_in: int = 0
+    """Its commands."""
+    out_of_turn: int = 0
+    """Those of them before one of another job that was ready and whose turn it was."""
+
+
+@dataclasses.dataclass(frozen=True)
 class JobAlone:
     """What a job did alone on the drive as it was prepared for all of them."""
 
@@ -91,6 +101,8 @@ class JobResult:
     """Latency from submission to completion, without histograms and intervals."""
     waits: Mapping[str, JobWaits] = dataclasses.field(default_factory=dict)
     """Whom its requests waited for, by operation."""
+    arbitration: Arbitration | None = None
+    """What came of its priority and weight, on a drive that knows them."""
     alone: JobAlone | None = None
     """What it did alone on the drive, where the run was compared with that."""
     slowdown: float | None = None
@@ -128,6 +140,7 @@ def job_of(stored: Mapping[str, Any]) -> JobResult:
         job,
         throughput=_throughput_of(stored),
         latency=_latency_of(stored),
+        arbitration=Arbitration(**stored["arbitration"]) if stored.get("arbitration") else None,
         alone=_alone_of(stored["alone"]) if stored.get("alone") else None,
         waits={op: waits_of(values) for op, values in (stored.get("waits") or {}).items()},
     )

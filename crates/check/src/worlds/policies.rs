@@ -35,7 +35,8 @@ pub fn decides_otherwise(world: &World, outcome: &Outcome, key: &str) -> bool {
             continue;
         }
         alone = false;
-        if run(&other).is_ok_and(|other| other.digest != outcome.digest) {
+        if run(&other).is_ok_and(|other| other.digest != outcome.digest || other.shared_digest != outcome.shared_digest)
+        {
             return true;
         }
     }

@@ -53,6 +53,8 @@ impl Failure {
 pub struct Outcome {
     /// The digest of its run.
     pub digest: String,
+    /// That of its run with several tenants; empty where there was none.
+    pub shared_digest: String,
     /// How often each mark was hit: counters of engine and FTL, sightings of the checker, policies.
     pub marks: BTreeMap<String, u64>,
     /// Events of the engine.
@@ -87,8 +89,9 @@ fn run_twice(world: &World) -> Result<Outcome, Failure> {
     was_filled(world, checked.seen().ftl)?;
     finish(world, &mut checked, u64::MAX)?;
     let seen = checked.seen();
-    let outcome = Outcome {
+    let mut outcome = Outcome {
         digest: seen.digest.to_hex(),
+        shared_digest: String::new(),
         marks: marks(world, &checked),
         events: seen.counters.events,
         checked: checked.probe::<Checker>().events(),
@@ -113,17 +116,19 @@ fn run_twice(world: &World) -> Result<Outcome, Failure> {
         return Err(Failure::new("incomplete", message));
     }
     if world.seed.is_multiple_of(SHARED_ONE_OF) {
-        run_shared(world)?;
+        outcome.shared_digest = run_shared(world)?;
     }
     Ok(outcome)
 }
 
-/// Runs it with several tenants under the checker: whom each request waited for is held against what was seen.
-fn run_shared(world: &World) -> Result<(), Failure> {
+/// Runs it with several tenants under the checker: whom each request waited for is held against what was seen. Returns its
+/// digest.
+fn run_shared(world: &World) -> Result<String, Failure> {
     let checker = Checker::new(CheckLevel::Full).sweeping_every(SWEEP_EVENTS);
     let tenants = 2 + world.seed / SHARED_ONE_OF % (TENANTS_MAX - 1);
     let mut shared = device::<Watched>(world, tenants as usize, Box::new(checker))?;
-    finish(world, &mut shared, u64::MAX)
+    finish(world, &mut shared, u64::MAX)?;
+    Ok(shared.seen().digest.to_hex())
 }
 
 /// Standard deviations that the order of a prefill may lie off chance: never, in all worlds there will be.

@@ -485,6 +485,7 @@ mod tests {
             gc_pages_in_flight: 1,
             scheduler: TransactionSchedulerConfig::default(),
             channel: Default::default(),
+            arbitration: Default::default(),
             suspend: crate::policies::suspend::SuspendPolicyConfig::default(),
             log_requests: false,
         };

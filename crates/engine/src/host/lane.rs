@@ -1,7 +1,7 @@
 //! Lanes: the workloads that run on the drive at the same time, each with its own beginning, depth and end.
 
 use ninescope_kernel::Ns;
-use ninescope_model::{Arrival, HostCacheStatistics, Op, Request, Workload};
+use ninescope_model::{Arrival, HostCacheStatistics, Op, Request, Turns, Workload};
 
 use crate::error::SimulationError;
 
@@ -19,6 +19,8 @@ pub struct LaneConfig {
     pub stage: u32,
     /// It rests now and then; a closed workload only.
     pub think: Option<Think>,
+    /// What it says of its turn among others.
+    pub turns: Turns,
 }
 
 /// The rests of a lane, as fio takes its `thinktime`.
@@ -33,7 +35,15 @@ pub struct Think {
 impl LaneConfig {
     /// A workload that begins at once and goes on to its end.
     pub fn new(workload: Box<dyn Workload>, closed_queue_depth: u32) -> Self {
-        Self { workload, closed_queue_depth, duration: None, begins: Ns::ZERO, stage: 0, think: None }
+        Self {
+            workload,
+            closed_queue_depth,
+            duration: None,
+            begins: Ns::ZERO,
+            stage: 0,
+            think: None,
+            turns: Turns::default(),
+        }
     }
 }
 
@@ -46,6 +56,7 @@ impl std::fmt::Debug for LaneConfig {
             .field("begins", &self.begins)
             .field("stage", &self.stage)
             .field("think", &self.think)
+            .field("turns", &self.turns)
             .finish_non_exhaustive()
     }
 }

@@ -11,10 +11,11 @@ mod stages;
 mod tenants;
 
 use ninescope_kernel::{Ns, Slab};
-use ninescope_model::{Arrival, HostCacheStatistics, Op};
+use ninescope_model::{Arrival, HostCacheStatistics, Op, Turns};
 
 use crate::config::{EngineConfig, RunLimits};
 use crate::error::SimulationError;
+use crate::policies::host_arbitration::HostArbitration;
 
 pub use command::HostCommand;
 use lane::Lane;
@@ -208,6 +209,8 @@ struct HostFront {
     lanes: Vec<Lane>,
     /// The lane that is asked first for the next command: the one after the last that was served.
     turn: usize,
+    /// Who else says whose command is next; none: lanes take turns.
+    arbitration: Option<Box<dyn HostArbitration>>,
     /// Lanes that have not begun.
     waiting: usize,
     /// Whether the passing of time alone can let something begin.
@@ -243,10 +246,14 @@ impl HostFront {
     /// A host that has not begun.
     pub fn new(lanes: Vec<LaneConfig>, config: &EngineConfig, limits: &RunLimits) -> Self {
         let queue_depth = config.queue_depth.max(1);
+        let turns: Vec<Turns> = lanes.iter().map(|lane| lane.turns).collect();
+        // A lane alone is always the next.
+        let arbitration = if turns.len() > 1 { config.arbitration.chosen().build(&turns) } else { None };
         let lanes: Vec<Lane> = lanes.into_iter().map(|lane| Lane::new(lane, queue_depth)).collect();
         let wanted = lanes.iter().fold(0, |sum: u32, lane| sum.saturating_add(lane.depth));
         Self {
             turn: 0,
+            arbitration,
             waiting: lanes.len(),
             waits_for_time: limits.warmup_time.is_some() || lanes.iter().any(Lane::waits_for_time),
             lanes,
@@ -291,6 +298,14 @@ impl HostFront {
     }
 
     fn ready_in_turn(&self, now: Ns) -> Option<usize> {
+        match &self.arbitration {
+            Some(policy) => policy.next(&|lane| self.lanes[lane].is_ready(now)),
+            None => self.first_from_turn(now),
+        }
+    }
+
+    /// The first lane that is ready from the turn on.
+    fn first_from_turn(&self, now: Ns) -> Option<usize> {
         let (before, from_turn) = self.lanes.split_at(self.turn);
         let ready = |lane: &Lane| lane.is_ready(now);
         let later = || before.iter().position(ready);
@@ -350,6 +365,16 @@ impl HostFront {
         self.lanes.iter_mut().for_each(|lane| lane.next = None);
         self.waiting = 0;
         Ok(())
+    }
+
+    /// A lane's command is about to be taken in where a policy says so. Returns whether that is out of turn.
+    #[inline(never)]
+    fn chosen(&mut self, lane: usize, now: Ns) -> bool {
+        let out_of_turn = self.first_from_turn(now) != Some(lane);
+        if let Some(policy) = &mut self.arbitration {
+            policy.taken(lane);
+        }
+        out_of_turn
     }
 
     /// Counts the command of a lane that is taken in, and gives the turn to the next lane.

@@ -103,6 +103,10 @@ impl Host {
         if submitted < now {
             run.meter.queue_holders.slot_taken(now);
         }
+        if self.front.arbitration.is_some() {
+            let out_of_turn = self.front.chosen(lane, now);
+            run.meter.chosen(lane, out_of_turn);
+        }
         self.front.taken_in(lane, request.op, now);
         self.front.advance(lane)?;
         let index = self.commands.insert(HostCommand {

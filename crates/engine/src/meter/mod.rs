@@ -88,6 +88,17 @@ pub struct LaneMeter {
     pub latest: Ns,
     /// What it had completed when measuring began.
     pub before: Unmeasured,
+    /// Its commands that a policy chose, and those of them whose turn it was not.
+    pub chosen: Chosen,
+}
+
+/// Commands that were taken in by a policy that does more than let lanes take turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Chosen {
+    /// Commands.
+    pub taken_in: u64,
+    /// Those before one of another lane that was ready, too, and whose turn it was.
+    pub out_of_turn: u64,
 }
 
 /// What completed before measuring began.
@@ -181,6 +192,14 @@ impl Meter {
     pub fn lane_began(&mut self, lane: usize, now: Ns) {
         if let Some(lane) = self.lanes.get_mut(lane) {
             (lane.began, lane.since) = (Some(now), Some(now));
+        }
+    }
+
+    /// A policy chose the command of a lane to be taken in next.
+    pub fn chosen(&mut self, lane: usize, out_of_turn: bool) {
+        if let Some(lane) = self.lanes.get_mut(lane) {
+            lane.chosen.taken_in += 1;
+            lane.chosen.out_of_turn += u64::from(out_of_turn);
         }
     }
 

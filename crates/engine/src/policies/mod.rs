@@ -3,6 +3,7 @@
 //! A policy may own state and changes only that. What it knows is in the view that it is asked with.
 
 pub mod channel_arbitration;
+pub mod host_arbitration;
 pub mod mapping;
 pub mod read_retry;
 pub mod refresh;

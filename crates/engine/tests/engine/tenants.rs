@@ -4,9 +4,11 @@
 
 use crate::common::{Bench, at, closed, open, read, slc, write};
 use ninescope_engine::meter::{BehindSum, SPLIT, SPLIT_WHOLE, Waits};
-use ninescope_engine::{Device, LaneConfig, NoProbe, Plain};
+use ninescope_engine::{
+    Device, Event, HostArbitrationConfig, LaneConfig, NoProbe, Plain, Probe, SimulationError, View, Watched,
+};
 use ninescope_kernel::{Ns, RandomStream, Rate};
-use ninescope_model::{Cause, Op, Request};
+use ninescope_model::{Cause, Op, Request, Turns, UrgencyClass};
 
 const COMMAND: u64 = 300;
 const READ: u64 = 50_000;
@@ -201,4 +203,92 @@ fn what_the_drive_does_for_itself_is_behind_the_drive() {
     // The parts of all lanes are those of the run.
     let all: u64 = (0..2).flat_map(|lane| Op::ALL.map(|op| waited(&device, lane, op).parts.total())).sum();
     assert_eq!(u128::from(all), device.meter().latency_sum);
+}
+
+// ---- whose command is next -----------------------------------------------------------------------
+
+/// The lanes of commands in the order in which they were taken in.
+#[derive(Debug, Default)]
+struct Order(Vec<u16>);
+
+impl Probe for Order {
+    fn observe(&mut self, _view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
+        if let Event::Fetched { lane, .. } = event {
+            self.0.push(lane);
+        }
+        Ok(())
+    }
+}
+
+fn weighted(burst: u32) -> HostArbitrationConfig {
+    let policy = format!("{{\"policy\": \"weighted-round-robin\", \"burst\": {burst}}}");
+    serde_json::from_str(&policy).expect("a policy")
+}
+
+/// Deep readers of one die, each with what it says of its turn.
+fn order_of(depth: u32, arbitration: &HostArbitrationConfig, turns: &[Turns], count: usize) -> Device<Watched> {
+    let mut bench = bench(1, 1);
+    (bench.engine.queue_depth, bench.engine.arbitration) = (depth, arbitration.clone());
+    let ftl = bench.ftl();
+    let nand = bench.nand(&ftl);
+    let of = |(unit, &turns): (u64, &Turns)| LaneConfig {
+        turns,
+        closed_queue_depth: 64,
+        ..lane(vec![read(unit * UNIT_SECTORS, 8); count])
+    };
+    let lanes = (0..).zip(turns).map(of).collect();
+    let probe = Box::new(Order::default());
+    let mut device = Device::<Watched>::with_lanes(&bench.engine, &bench.limits, ftl, nand, lanes, probe);
+    device.run().expect("the run ends well");
+    device
+}
+
+fn weight(weight: u32) -> Turns {
+    Turns { weight: Some(weight), ..Turns::default() }
+}
+
+fn class(class: UrgencyClass) -> Turns {
+    Turns { class, weight: None }
+}
+
+#[test]
+fn shares_of_a_full_queue_are_the_weights() {
+    // Three jobs that always have something ready share eight slots: whatever the burst, each round of 7 has 4, 2 and 1 of them.
+    for burst in [1, 3, 64] {
+        let count = 1_400;
+        let device = order_of(8, &weighted(burst), &[weight(4), weight(1), weight(2)], count);
+        let order = &device.probe::<Order>().0;
+        // Until the first of them has nothing more, after so many rounds.
+        let rounds = count / 4;
+        let taken = |lane: u16| order[..rounds * 7].iter().filter(|&&of| of == lane).count();
+        assert_eq!([taken(0), taken(1), taken(2)], [4 * rounds, rounds, 2 * rounds], "burst {burst}");
+        let chosen: Vec<u64> = device.meter().lanes.iter().map(|lane| lane.chosen.taken_in).collect();
+        assert_eq!(chosen, [count as u64; 3], "all are taken in at last");
+        assert!(device.meter().lanes[0].chosen.out_of_turn > 0);
+    }
+}
+
+#[test]
+fn commands_come_in_bursts_of_one_job() {
+    // A round is 0 0 1 1 0; the next begins with the job behind the last one, and is 1 1 0 0 0.
+    let device = order_of(1, &weighted(2), &[weight(3), weight(2)], 6);
+    assert_eq!(device.probe::<Order>().0, [0, 0, 1, 1, 0, 1, 1, 0, 0, 0, 1, 1]);
+}
+
+#[test]
+fn urgent_jobs_go_first_and_the_others_share_the_rest() {
+    let turns = [class(UrgencyClass::Low), class(UrgencyClass::Urgent), class(UrgencyClass::High)];
+    // The low one has 1 of 5, the high one 4.
+    let device = order_of(1, &weighted(1), &turns, 5);
+    assert_eq!(device.probe::<Order>().0, [1, 1, 1, 1, 1, 0, 2, 2, 2, 2, 0, 2, 0, 0, 0]);
+    let urgent = &device.meter().lanes[1];
+    assert_eq!((urgent.chosen.taken_in, urgent.chosen.out_of_turn), (5, 5));
+}
+
+#[test]
+fn in_turn_weights_say_nothing() {
+    let said = order_of(4, &HostArbitrationConfig::default(), &[weight(9), class(UrgencyClass::Urgent)], 50);
+    let silent = order_of(4, &HostArbitrationConfig::default(), &[Turns::default(); 2], 50);
+    assert_eq!(said.digest(), silent.digest());
+    assert!(said.meter().lanes.iter().all(|lane| lane.chosen.taken_in == 0));
 }

@@ -473,7 +473,7 @@ fn a_note_about_some_of_the_jobs_names_them() {
     let effects =
         notes("[global]\nsize=1m\nthread\n[a]\nend_fsync=1\n[b]\nend_fsync=1\nprio=2\n[c]\nverify=0\nnice=1\n");
     assert!(effects.contains("jobs a, b: end_fsync: no flush follows"), "{effects}");
-    assert!(effects.contains("job b: prio: the drive knows no priorities"), "{effects}");
+    assert!(effects.contains("job b: prio: priorities of fio do not reach the drive"), "{effects}");
     assert!(effects.contains("job c: fio options that change nothing here: verify, nice"), "{effects}");
     assert!(effects.contains("\nfio options that change nothing here: thread"), "{effects}");
     let off = notes("[global]\nend_fsync=1\nsize=1m\n[a]\nend_fsync=0\n");

@@ -5,7 +5,7 @@ use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize, Serializer};
 
-use ninescope_model::Op;
+use ninescope_model::{Op, UrgencyClass};
 
 use super::{AddressDistribution, SizeNormal, SizeRange, SizeSplit};
 
@@ -200,6 +200,13 @@ pub struct JobConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub thinktime_blocks: Option<u64>,
+    /// Of several jobs, how urgent its requests are, where `scheduler.arbitration` of the drive is weighted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<UrgencyClass>,
+    /// How many of its requests are taken in within a round of all jobs then [count]; absent: what its `priority` has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 256))]
+    pub weight: Option<u32>,
     /// How the arrivals of an open-loop job are spread.
     pub rate_process: RateProcess,
     /// What random addresses are multiples of, from the region's beginning [bytes]; absent: `bs`, or the smallest size of
@@ -262,6 +269,8 @@ impl Default for JobConfig {
             write_rate: None,
             thinktime: None,
             thinktime_blocks: None,
+            priority: None,
+            weight: None,
             rate_process: RateProcess::Linear,
             blockalign: None,
             flush_every: None,

@@ -1,7 +1,7 @@
 //! What can be wrong with a job's keys, alone, together, and on a drive.
 
 use ninescope_model::units::Bytes;
-use ninescope_model::{Op, REQUEST_SECTORS_MAX, SECTOR_BYTES, TIME_MAX};
+use ninescope_model::{Op, REQUEST_SECTORS_MAX, SECTOR_BYTES, TIME_MAX, UrgencyClass, WEIGHT_MAX};
 
 use super::config::{JobConfig, RateProcess};
 use super::error::JobError;
@@ -16,6 +16,7 @@ impl JobConfig {
         self.validate_numbers()?;
         self.validate_rate()?;
         self.validate_thinking()?;
+        self.validate_turns()?;
         let (least, most) = self.sizes(self.rw.ops());
         let too_large = || JobError::new("bs", format!("{most} is too large, at most 1GiB is one request"));
         let request_sectors = u32::try_from(sectors("bs", most)?).map_err(|_| too_large())?;
@@ -129,6 +130,18 @@ impl JobConfig {
             (Some(time), _) if time.0 > TIME_MAX.0 / 2 => refused("thinktime", "is longer than 36 years"),
             (None, Some(_)) => refused("thinktime_blocks", "says how often there is a `thinktime`, and there is none"),
             (_, Some(0)) => refused("thinktime_blocks", "0 is not a number of requests; write at least 1"),
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_turns(&self) -> Result<(), JobError> {
+        let refused = |problem: String| Err(JobError::new("weight", problem));
+        match self.weight {
+            Some(0) => refused("0 would never have its turn; write at least 1".to_owned()),
+            Some(weight) if weight > WEIGHT_MAX => refused(format!("{weight} is too large, at most {WEIGHT_MAX}")),
+            Some(_) if self.priority == Some(UrgencyClass::Urgent) => {
+                refused("an urgent job goes before all others and has no weight".to_owned())
+            }
             _ => Ok(()),
         }
     }

@@ -28,6 +28,9 @@ pub fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: boo
     if let Some((key, message)) = scheduler.suspend.chosen().problem() {
         return Err(drive.error_at(&format!("scheduler.suspend.{key}"), &message));
     }
+    if let Some((key, message)) = scheduler.arbitration.chosen().problem() {
+        return Err(drive.error_at(&format!("scheduler.arbitration.{key}"), &message));
+    }
     Ok(EngineConfig {
         queue_depth: controller.queue_depth,
         command_cost: Ns(controller.command_cost.0),
@@ -40,6 +43,7 @@ pub fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: boo
         gc_pages_in_flight: drive.config.ftl.gc_pages_in_flight.unwrap_or(4 * geometry.frontier_planes),
         scheduler: scheduler.transactions.clone(),
         channel: scheduler.channel.clone(),
+        arbitration: scheduler.arbitration.clone(),
         suspend: scheduler.suspend.clone(),
         log_requests,
     })

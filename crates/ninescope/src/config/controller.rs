@@ -1,6 +1,8 @@
 //! The controller in a drive description, and the schedulers in it.
 
-use ninescope_engine::{ChannelArbitrationConfig, SuspendPolicyConfig, TransactionSchedulerConfig, WriteCompletion};
+use ninescope_engine::{
+    ChannelArbitrationConfig, HostArbitrationConfig, SuspendPolicyConfig, TransactionSchedulerConfig, WriteCompletion,
+};
 use ninescope_model::schema::above_zero;
 use ninescope_model::string_or_table;
 use ninescope_model::units::{BytesPerSecond, Duration};
@@ -50,7 +52,7 @@ impl Default for ControllerConfig {
     }
 }
 
-/// Scheduling of the dies.
+/// Scheduling of the dies, and of what comes from the host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SchedulerConfig {
@@ -60,6 +62,9 @@ pub struct SchedulerConfig {
     /// What goes next over a channel: commands, or data.
     #[serde(deserialize_with = "string_or_table")]
     pub channel: ChannelArbitrationConfig,
+    /// Whose command is taken in next, where several jobs have one ready.
+    #[serde(deserialize_with = "string_or_table")]
+    pub arbitration: HostArbitrationConfig,
     /// When a running erase or program is suspended.
     #[serde(deserialize_with = "string_or_table")]
     pub suspend: SuspendPolicyConfig,
@@ -72,6 +77,7 @@ impl Default for SchedulerConfig {
         Self {
             transactions: TransactionSchedulerConfig::default(),
             channel: ChannelArbitrationConfig::default(),
+            arbitration: HostArbitrationConfig::default(),
             suspend: SuspendPolicyConfig::default(),
             multi_plane: true,
         }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use ninescope_engine::{LaneConfig, Think};
 use ninescope_generators::{AccessPattern, JobConfig, JobError, JobRegion, SyntheticJob};
 use ninescope_kernel::Ns;
-use ninescope_model::LANES_MAX;
+use ninescope_model::{LANES_MAX, Turns};
 
 use super::lead_in;
 use super::limits::limits;
@@ -69,6 +69,7 @@ pub(super) fn on_drive(
         limits.warmup_requests = jobs.lead_in(&regions, &assembly);
         notes.extend(lead_in::note(limits.warmup_requests));
     }
+    notes.extend(jobs.unheard(&assembly));
     let mut lanes = jobs.lanes(&assembly, request.seed)?;
     if let Some(only) = only {
         // What all of them would do has prepared the drive, and laid out its regions.
@@ -262,6 +263,19 @@ impl Jobs {
         }
     }
 
+    /// That what jobs say of their turns changes nothing.
+    fn unheard(&self, assembly: &Assembly) -> Option<String> {
+        let says = |job: &&JobConfig| job.weight.is_some() || job.priority.is_some();
+        let heard = self.several() && assembly.engine.arbitration.chosen().knows_weights();
+        let job = self.list.iter().find(says).filter(|_| !heard)?;
+        let why = if self.several() {
+            "of a drive whose scheduler.arbitration is round-robin, where all take turns"
+        } else {
+            "of a job that has the drive for itself"
+        };
+        Some(format!("`weight` and `priority` (job {}) change nothing {why}", job.name))
+    }
+
     /// The workloads, each with when it begins and ends.
     ///
     /// # Errors
@@ -277,7 +291,8 @@ impl Jobs {
             let begins = begins.map_or(Ns::ZERO, |time| Ns(time.0));
             let every = job.thinktime_blocks.unwrap_or(1);
             let think = job.thinktime.map(|time| Think { time: Ns(time.0), every });
-            Ok(LaneConfig { duration, begins, stage, think, ..LaneConfig::new(Box::new(workload), job.iodepth) })
+            let turns = Turns { class: job.priority.unwrap_or_default(), weight: job.weight };
+            Ok(LaneConfig { duration, begins, stage, think, turns, ..LaneConfig::new(Box::new(workload), job.iodepth) })
         };
         self.list.iter().enumerate().map(lane).collect()
     }

@@ -2,7 +2,7 @@
 
 use ninescope_engine::LaneConfig;
 use ninescope_kernel::Ns;
-use ninescope_model::{Arrival, Op, Request, Workload, WorkloadError};
+use ninescope_model::{Arrival, Op, Request, Turns, UrgencyClass, Workload, WorkloadError};
 
 use super::limits::limits;
 use super::preconditioning::preconditioning;
@@ -29,6 +29,11 @@ impl Workload for Listed {
     }
 }
 
+/// Tenants of all classes, so that arbitrations have something to decide.
+fn urgency(tenant: usize) -> UrgencyClass {
+    [UrgencyClass::High, UrgencyClass::Medium, UrgencyClass::Urgent, UrgencyClass::Low][tenant % 4]
+}
+
 /// The run of a list, dealt in turn to so many tenants; a footprint is every unit that it reads.
 pub(super) fn on_drive(
     request: &RunRequest,
@@ -51,7 +56,8 @@ pub(super) fn on_drive(
     let report = WorkloadReport::of_list(total);
     let lane = |tenant: usize| {
         let own: Vec<Request> = requests.iter().skip(tenant).step_by(tenants).copied().collect();
-        LaneConfig::new(Box::new(Listed { requests: own.into_iter(), arrival }), queue_depth)
+        let turns = Turns { class: urgency(tenant), weight: (tenant % 2 == 1).then_some(1 + tenant as u32) };
+        LaneConfig { turns, ..LaneConfig::new(Box::new(Listed { requests: own.into_iter(), arrival }), queue_depth) }
     };
     let lanes: Vec<LaneConfig> = (0..tenants).map(lane).collect();
     let job_names = (0..tenants).filter(|_| tenants > 1).map(|tenant| format!("tenant-{tenant}")).collect();

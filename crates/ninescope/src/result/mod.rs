@@ -210,7 +210,7 @@ fn by_job(device: &Seen<'_>, input: &ResultInput<'_>) -> Value {
         let requests: u64 = lane.ops.iter().map(|op| op.latency.count()).sum();
         // A trim moves no data.
         let bytes: u64 = [Op::Read, Op::Write].into_iter().map(|op| lane.ops[op as usize].bytes).sum();
-        json!({
+        let mut told = json!({
             "name": name,
             "began_ns": lane.since.map(|since| since.0),
             "measured_ns": elapsed,
@@ -225,7 +225,12 @@ fn by_job(device: &Seen<'_>, input: &ResultInput<'_>) -> Value {
             })),
             "latency": by_op(&|op| latency::summary_without_intervals(&op.latency)),
             "waits": waits::section(lane, input.job_names),
-        })
+        });
+        if input.assembly.config.scheduler.arbitration.chosen().knows_weights() {
+            let (taken_in, out_of_turn) = (lane.chosen.taken_in, lane.chosen.out_of_turn);
+            told["arbitration"] = json!({ "taken_in": taken_in, "out_of_turn": out_of_turn });
+        }
+        told
     };
     device.meter.lanes.iter().zip(input.job_names).enumerate().map(entry).collect()
 }

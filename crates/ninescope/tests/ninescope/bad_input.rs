@@ -278,6 +278,15 @@ fn mistakes_in_a_set_name_it() {
         ("geometry.blocks_per_plane=4294967295", &["geometry.blocks_per_plane", "32-bit"]),
         ("controller.write_completion=never", &["write_completion", "never"]),
         ("scheduler.suspend=sometimes", &["sometimes", "every-safe-point"]),
+        ("scheduler.arbitration=weighted", &["weighted", "weighted-round-robin"]),
+        (
+            "scheduler.arbitration={policy=\"weighted-round-robin\",low=0}",
+            &["scheduler.arbitration.low", "must not be zero"],
+        ),
+        (
+            "scheduler.arbitration={policy=\"weighted-round-robin\",high=300}",
+            &["scheduler.arbitration.high", "at most 256"],
+        ),
         ("controller.buffered_pages=0", &["controller.buffered_pages"]),
         ("ftl.victim={policy=\"d-choices\", d=4294967295}", &["ftl.victim.d", "at most 1000", "`greedy`"]),
         ("controller.buffered_pages=1", &["controller.buffered_pages", "at least 2"]),

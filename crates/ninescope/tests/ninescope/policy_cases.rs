@@ -47,6 +47,13 @@ impl Setting {
             _ => vec![case],
         };
         let mut request = tiny_request(&sets);
+        if case.starts_with("scheduler.arbitration=") {
+            // Nobody has to be chosen among the requests of one trace.
+            request["workload"] = json!({ "job": [
+                { "name": "large", "rw": "randwrite", "bs": "16k", "iodepth": 64, "requests": 300, "weight": 5 },
+                { "name": "small", "rw": "randrw", "bs": "1k", "iodepth": 64, "requests": 100, "priority": "low" },
+            ] });
+        }
         let drive = match self {
             Self::Flash => return request,
             Self::Coded => "tiny-coded.toml",

@@ -104,6 +104,7 @@ impl Bench {
                 gc_pages_in_flight: 4,
                 scheduler: TransactionSchedulerConfig::default(),
                 channel: Default::default(),
+                arbitration: Default::default(),
                 suspend: SuspendPolicyConfig::default(),
                 log_requests: true,
             },

@@ -367,6 +367,7 @@ impl Default for Drive {
                 gc_pages_in_flight: 4,
                 scheduler: TransactionSchedulerConfig::default(),
                 channel: Default::default(),
+                arbitration: Default::default(),
                 suspend: SuspendPolicyConfig::default(),
                 log_requests: false,
             },
