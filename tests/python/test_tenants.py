@@ -174,3 +174,70 @@ def test_what_jobs_say_of_their_turns_changes_nothing_in_turn():
 def test_a_turn_that_makes_no_sense_is_refused_by_its_key(words, said):
     with pytest.raises(ninescope.ConfigError, match=said):
         weighted().run(ninescope.Workload.jobs(reader("a"), reader("b", **words)))
+
+
+# ---- Limits ----------------------------------------------------------------------------------------------
+
+
+def limits(result: ninescope.Result) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = result.document["host_queue"].get("limits", [])
+    return found
+
+
+def submissions(work: ninescope.Workload) -> tuple[ninescope.Result, list[int], list[int]]:
+    """Return a result, when its requests were submitted, and when they were taken in."""
+    result = one_die().run(work, log_requests=True)
+    rows = result.to_polars("requests").sort("submitted_ns")
+    submitted = rows["submitted_ns"].to_list()
+    waits = rows["host_queue_ns"].to_list()
+    return result, submitted, [at + wait for at, wait in zip(submitted, waits, strict=True)]
+
+
+@pytest.mark.parametrize("words", [{"iops_max": 1_000}, {"bandwidth_max": "4.096MB/s"}])
+def test_a_closed_job_is_let_in_at_the_pace_of_its_limit(words):
+    # One request of 4 KiB each millisecond; each takes a twentieth of that.
+    result, submitted, _ = submissions(
+        ninescope.Workload.job(rw="randread", size="4m", iodepth=4, requests=100, **words)
+    )
+    assert submitted == [index * 1_000_000 for index in range(100)]
+    assert limits(result) == [{"job": None, "taken_in": 100, "held": 99, "mean_wait_ns": 0.0}]
+
+
+def test_an_open_job_waits_in_the_host_for_its_limit():
+    # Requests come every half millisecond and are let in every millisecond: number k waits k times the half.
+    count = 50
+    job = {"rw": "randread", "size": "4m", "rate_iops": 2_000, "iops_max": 1_000, "requests": count}
+    result, submitted, taken_in = submissions(ninescope.Workload.job(**job))
+    assert submitted == [submitted[0] + index * 500_000 for index in range(count)]
+    assert taken_in == [submitted[0] + index * 1_000_000 for index in range(count)]
+    [limit] = limits(result)
+    assert (limit["taken_in"], limit["held"]) == (count, count - 1)
+    assert limit["mean_wait_ns"] == pytest.approx(500_000 * (count - 1) / 2)
+    host_queue = sum(band.parts_ns.get("host_queue", 0) * band.count for band in result.attribution.read)
+    assert host_queue / count == pytest.approx(limit["mean_wait_ns"])
+
+
+def test_a_burst_is_let_in_at_once():
+    # Three milliseconds' worth are saved up: four requests at once, and then one each millisecond.
+    job = {"rw": "randread", "size": "4m", "rate_iops": 1e6, "iops_max": 1_000, "limit_burst": "3ms"}
+    _, submitted, taken_in = submissions(ninescope.Workload.job(**job, requests=10))
+    assert taken_in[:4] == submitted[:4]
+    assert taken_in[4:] == [submitted[0] + index * 1_000_000 for index in range(1, 7)]
+
+
+def test_a_limit_of_the_noisy_job_gives_the_quiet_one_its_time_back():
+    # Free, a read waits for eight others of S: 9 S. Held, there is one of them a millisecond, and what it
+    # leaves of that is the quiet one's.
+    service = COMMAND_NS + READ_NS + TRANSFER_NS
+    quiet = reader("quiet", requests=1_000)
+    noisy = reader("noisy", iodepth=8, requests=8_000)
+    free = one_die().run(ninescope.Workload.jobs(quiet, noisy))
+    held = one_die().run(ninescope.Workload.jobs(quiet, noisy | {"iops_max": 1_000}), check="cheap")
+    [limit] = limits(held)
+    assert limit["job"] == "noisy"
+    assert limit["held"] == 7_999
+    assert limits(free) == []
+    assert held.jobs[1].iops == pytest.approx(1_000, rel=0.01)
+    assert free.jobs[0].latency.read.mean_ns == pytest.approx(9 * service, rel=0.01)
+    left = 1 - service / 1_000_000
+    assert held.jobs[0].latency.read.mean_ns == pytest.approx(service / left, rel=0.005)

@@ -15,6 +15,7 @@ use crate::blame::Blame;
 use crate::blocks::{Blocks, group_of_block};
 use crate::dies::Dies;
 use crate::groups::Groups;
+use crate::intake::Intake;
 use crate::ledger::Ledger;
 use crate::mapping::MapBook;
 use crate::marks::{Mark, Marks};
@@ -45,6 +46,7 @@ pub struct Checker {
     until_sweep: u64,
     now: Ns,
     requests: Requests,
+    intake: Intake,
     groups: Groups,
     space: Space,
     blocks: Blocks,
@@ -74,6 +76,7 @@ impl Checker {
             until_sweep: u64::MAX,
             now: Ns::ZERO,
             requests: Requests::default(),
+            intake: Intake::default(),
             groups: Groups::default(),
             space: Space::default(),
             blocks: Blocks::default(),
@@ -182,6 +185,7 @@ impl Checker {
 
     fn fetched(&mut self, view: &View<'_>, slot: u32, id: u64, lane: u16, request: Request) -> Checked {
         self.requests.fetched(view, slot, id, lane, request)?;
+        self.intake.fetched(view.now, (id, lane), &request)?;
         if let Some(blame) = &mut self.blame {
             blame.fetched(view.now, slot, (id, lane));
         }
@@ -547,8 +551,9 @@ impl Probe for Checker {
             codes.settle(view, &event)?;
         }
         match event {
-            Event::Started { write_completion, lane_depths, buffer } => {
+            Event::Started { write_completion, lane_depths, limits, buffer } => {
                 self.requests.started(lane_depths);
+                self.intake.started(limits);
                 self.started(view, write_completion == WriteCompletion::Program, buffer, lane_depths.len())
             }
             Event::Fetched { slot, id, lane, request } => {

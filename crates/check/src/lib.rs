@@ -14,6 +14,7 @@ mod blocks;
 mod checker;
 mod dies;
 mod groups;
+mod intake;
 mod ledger;
 mod mapping;
 mod marks;

@@ -32,6 +32,8 @@ rules! {
         "Requests are taken in by number, and each completes exactly once, as the request it was.";
     LaneDepth, "lane-depth",
         "No job has more requests inside the device than its depth, and its requests are counted as its own.";
+    Limit, "limit",
+        "Of a job that has a limit no more requests or bytes are taken in between any two times than that and what was saved up.";
     Attribution, "attribution", "The parts of a request sum to its latency.";
     Blame, "blame",
         "A wait is behind others for as long as others held the die or channel, and behind own parts for the rest; a request alone is behind no other. A page that a write buffer programs is the own of the write whose unit came last into it.";

@@ -30,7 +30,7 @@ pub use device::kind::{Kind, OnHeap, Plain, Watched};
 pub use device::{Device, HostEnd, Progress, Seen};
 pub use error::{SimulationError, Violation};
 pub use flash::{BufferLimits, MergedWith, ReadFrom};
-pub use host::{LaneConfig, RequestLogEntry, Think};
+pub use host::{LaneConfig, Limit, RequestLogEntry, Think};
 pub use meter::Utilization;
 pub use policies::channel_arbitration::ChannelArbitrationConfig;
 pub use policies::host_arbitration::HostArbitrationConfig;

@@ -16,6 +16,7 @@ use crate::config::WriteCompletion;
 use crate::counters::EngineCounters;
 use crate::error::SimulationError;
 use crate::flash::{BufferLimits, MergedWith, ReadFrom};
+use crate::host::Limit;
 use crate::mapping::{CacheChange, Mapping};
 use crate::meter::{Meter, Parts, Utilization, Waits};
 use crate::reliability::{NandCode, Reliability};
@@ -93,9 +94,14 @@ impl Default for Access {
 #[allow(missing_docs)] // each variant's sentence says what its fields are
 pub enum Event<'a> {
     /// The run begins: what the FTL and the media hold is what preparing left.
-    /// `write_completion` is when writes complete, `lane_depths` the most commands that each lane has inside, `buffer` how
-    /// much the write buffer takes.
-    Started { write_completion: WriteCompletion, lane_depths: &'a [u32], buffer: BufferLimits },
+    /// `write_completion` is when writes complete, `lane_depths` the most commands that each lane has inside, `limits` how much
+    /// of each is taken in at most, `buffer` how much the write buffer takes.
+    Started {
+        write_completion: WriteCompletion,
+        lane_depths: &'a [u32],
+        limits: &'a [Option<Limit>],
+        buffer: BufferLimits,
+    },
     /// A host command of a lane entered the device; `request.submitted` is when the host submitted it.
     Fetched { slot: u32, id: u64, lane: u16, request: Request },
     /// The data of a host write crosses the link from `from` to `until` [ns].

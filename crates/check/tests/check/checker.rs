@@ -93,9 +93,10 @@ struct Liar {
 impl Probe for Liar {
     fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
         match event {
-            Event::Started { write_completion, lane_depths, buffer } => {
+            Event::Started { write_completion, lane_depths, limits, buffer } => {
                 let lane_depths: Vec<u32> = lane_depths.iter().map(|depth| depth - self.less_depth).collect();
-                self.checker.observe(view, Event::Started { write_completion, lane_depths: &lane_depths, buffer })
+                let started = Event::Started { write_completion, lane_depths: &lane_depths, limits, buffer };
+                self.checker.observe(view, started)
             }
             Event::Fetched { slot, id, lane: 0, request } => {
                 self.checker.observe(view, Event::Fetched { slot, id, lane: self.lane, request })

@@ -236,7 +236,8 @@ impl<K: Kind> Device<K> {
         if begins && K::ACTIVE {
             let lane_depths = self.host.lane_depths();
             let (write_completion, buffer) = (self.flash.write_completion(), self.flash.buffer_limits());
-            observe!(self, Event::Started { write_completion, lane_depths: &lane_depths, buffer });
+            let limits = self.host.lane_limits();
+            observe!(self, Event::Started { write_completion, lane_depths: &lane_depths, limits: &limits, buffer });
         }
         self.start_reliability()?;
         // Where the last slice ended between two events of one instant, the rest of them comes first.

@@ -3,6 +3,7 @@
 use ninescope_kernel::Ns;
 use ninescope_model::{Arrival, HostCacheStatistics, Op, Request, Turns, Workload};
 
+use super::limit::{Bucket, Limit};
 use crate::error::SimulationError;
 
 /// One workload of a run.
@@ -21,6 +22,8 @@ pub struct LaneConfig {
     pub think: Option<Think>,
     /// What it says of its turn among others.
     pub turns: Turns,
+    /// How much of it is taken in per second at most.
+    pub limit: Option<Limit>,
 }
 
 /// The rests of a lane, as fio takes its `thinktime`.
@@ -43,6 +46,7 @@ impl LaneConfig {
             stage: 0,
             think: None,
             turns: Turns::default(),
+            limit: None,
         }
     }
 }
@@ -57,6 +61,7 @@ impl std::fmt::Debug for LaneConfig {
             .field("stage", &self.stage)
             .field("think", &self.think)
             .field("turns", &self.turns)
+            .field("limit", &self.limit)
             .finish_non_exhaustive()
     }
 }
@@ -77,7 +82,14 @@ pub(super) struct Lane {
     pub begun: bool,
     pub stage: u32,
     duration: Ns,
+    /// Nothing is submitted before this time, because it rests or its limit is reached; `NEVER` while a rest waits for what is
+    /// in flight.
+    not_before: Ns,
     rests: Option<Rests>,
+    limit: Option<Limit>,
+    bucket: Option<Bucket>,
+    /// From when on its limit lets something in.
+    opens: Ns,
 }
 
 /// How far a lane is with its rests.
@@ -126,7 +138,11 @@ impl Lane {
             begun: false,
             stage: config.stage,
             duration: config.duration.unwrap_or(Ns::NEVER),
+            not_before: Ns::ZERO,
             rests: config.think.map(Rests::new),
+            limit: config.limit,
+            bucket: config.limit.as_ref().map(Bucket::new),
+            opens: Ns::ZERO,
         }
     }
 
@@ -154,7 +170,7 @@ impl Lane {
 
     /// Whether time alone can let it go on.
     pub fn waits_for_time(&self) -> bool {
-        self.arrival == Arrival::Open || self.begins > Ns::ZERO || self.rests.is_some()
+        self.arrival == Arrival::Open || self.begins > Ns::ZERO || self.rests.is_some() || self.bucket.is_some()
     }
 
     /// A command of its was taken in.
@@ -162,6 +178,33 @@ impl Lane {
     pub fn taken_in(&mut self, op: Op, now: Ns) {
         self.inside += 1;
         self.note_rest(op, now);
+    }
+
+    /// The limit to what is taken in of it.
+    pub fn limit(&self) -> Option<Limit> {
+        self.limit
+    }
+
+    /// Whether there is one.
+    #[inline]
+    pub fn is_limited(&self) -> bool {
+        self.bucket.is_some()
+    }
+
+    /// A command of its, which the host submitted then, is about to be taken in under its limit. Returns how long the limit
+    /// alone held it back, and whether it did: commands of a closed lane are submitted when they are let in.
+    pub fn passes_limit(&mut self, now: Ns, submitted: Ns, bytes: u64) -> (Ns, bool) {
+        let wait = self.opens.saturating_since(submitted);
+        let held = self.opens > self.begins && (wait > Ns::ZERO || self.opens == now);
+        if let Some(bucket) = &mut self.bucket {
+            self.opens = bucket.take(now, bytes);
+        }
+        self.holds_back();
+        (wait, held)
+    }
+
+    fn holds_back(&mut self) {
+        self.not_before = self.rests.as_ref().map_or(Ns::ZERO, |rests| rests.until).max(self.opens);
     }
 
     /// A command of its completed.
@@ -179,12 +222,14 @@ impl Lane {
         let inside = self.inside;
         if let Some(rests) = self.rests.as_mut().filter(|rests| op != Op::Flush || rests.until == Ns::NEVER) {
             rests.note(now, inside);
+            self.holds_back();
         }
     }
 
-    /// The end of its rest, or its own where that is before: it has something to do, or is over.
+    /// The end of its rest, or when its limit lets something in, or its own end where that is before: it has something to do, or
+    /// is over.
     pub fn rest_ends(&self, now: Ns) -> Option<Ns> {
-        let until = self.rests.as_ref()?.until;
+        let until = self.not_before;
         let rests = until != Ns::NEVER && until > now && self.next.is_some() && now < self.ends;
         rests.then(|| until.min(self.ends))
     }
@@ -197,21 +242,21 @@ impl Lane {
             Arrival::Open => next.submitted <= now && next.submitted < self.ends,
             Arrival::Closed => now < self.ends,
         };
-        self.inside < self.depth
-            && self.rests.as_ref().is_none_or(|rests| rests.until <= now)
-            && self.next.is_some_and(comes)
+        self.inside < self.depth && self.not_before <= now && self.next.is_some_and(comes)
     }
 
     /// Whether its next request has arrived and was not taken in.
     #[inline]
     pub fn next_waits(&self, now: Ns) -> bool {
-        self.arrival == Arrival::Open && self.next.is_some_and(|next| next.submitted < now.min(self.ends))
+        let waits = |next: Request| next.submitted < self.ends && next.submitted.max(self.not_before) < now;
+        self.arrival == Arrival::Open && self.next.is_some_and(waits)
     }
 
-    /// The arrival it waits for.
+    /// The arrival it waits for, or when its limit lets that in.
     pub fn next_arrival(&self) -> Option<Ns> {
         let waits = self.arrival == Arrival::Open && self.inside < self.depth;
-        self.next.map(|next| next.submitted).filter(|&submitted| waits && submitted < self.ends)
+        let arrives = self.next.map(|next| next.submitted).filter(|&submitted| waits && submitted < self.ends);
+        arrives.map(|submitted| submitted.max(self.not_before))
     }
 
     /// Whether it has nothing more to do.

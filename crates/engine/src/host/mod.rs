@@ -5,6 +5,7 @@
 mod command;
 mod completion;
 mod lane;
+mod limit;
 mod link;
 mod served;
 mod stages;
@@ -20,6 +21,7 @@ use crate::policies::host_arbitration::HostArbitration;
 pub use command::HostCommand;
 use lane::Lane;
 pub use lane::{LaneConfig, Think};
+pub use limit::Limit;
 pub use link::LinkJob;
 use link::LinkOut;
 use served::Moved;
@@ -151,6 +153,11 @@ impl Host {
     /// The most commands that each lane has inside the device.
     pub fn lane_depths(&self) -> Vec<u32> {
         self.front.lane_depths()
+    }
+
+    /// What is taken in of each lane at most.
+    pub fn lane_limits(&self) -> Vec<Option<Limit>> {
+        self.front.lanes.iter().map(Lane::limit).collect()
     }
 
     /// Whether something is to be done at `now`: a lane begins, or a command enters the device.

@@ -2,7 +2,7 @@
 //! pass one after another. Their time stamps are computed on entry.
 
 use ninescope_kernel::{Fifo, Ns, WakeQueue};
-use ninescope_model::{Arrival, Request, SECTOR_BYTES};
+use ninescope_model::{Arrival, Op, Request, SECTOR_BYTES};
 
 use super::command::command_link;
 use super::served::{InStage, Stage};
@@ -100,7 +100,11 @@ impl Host {
         let id = self.front.submitted;
         self.check_address(id, request.end())?;
         let submitted = if self.front.lanes[lane].arrival == Arrival::Open { request.submitted } else { now };
-        if submitted < now {
+        let mut waited_since = submitted;
+        if self.front.lanes[lane].is_limited() {
+            waited_since = self.pass_limit(run, lane, submitted, &request);
+        }
+        if waited_since < now {
             run.meter.queue_holders.slot_taken(now);
         }
         if self.front.arbitration.is_some() {
@@ -122,6 +126,18 @@ impl Host {
             ..HostCommand::default()
         });
         Ok(Some((index, Request { submitted, ..request })))
+    }
+
+    /// A request is taken in under the limit of its lane. Returns since when it waited for a place alone.
+    #[inline(never)]
+    fn pass_limit<Q>(&mut self, run: &mut Run<Q>, lane: usize, submitted: Ns, request: &Request) -> Ns {
+        let bytes = match request.op {
+            Op::Read | Op::Write => u64::from(request.sectors) * SECTOR_BYTES,
+            Op::Trim | Op::Flush => 0,
+        };
+        let (wait, held) = self.front.lanes[lane].passes_limit(run.now, submitted, bytes);
+        run.meter.passed_limit(lane, wait, held);
+        submitted + wait
     }
 
     /// Where the request of a lane that is read ahead begins [sectors]; `None` where there is none.

@@ -159,6 +159,19 @@ pub struct Meter {
     pub queue_holders: QueueHolders,
     /// What had completed when measuring began.
     pub before: Unmeasured,
+    /// By lane up to the last one with a limit: what that held back. Empty where no lane has one.
+    pub limited: Vec<Limited>,
+}
+
+/// Commands of a lane that were taken in under its limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limited {
+    /// Commands.
+    pub taken_in: u64,
+    /// Those of them that the limit held back.
+    pub held: u64,
+    /// How long it did, of commands that were submitted before [ns].
+    pub wait: Ns,
 }
 
 impl Meter {
@@ -176,6 +189,7 @@ impl Meter {
             busy: BusyMoments::default(),
             queue_holders: QueueHolders::default(),
             before: Unmeasured::default(),
+            limited: Vec::new(),
         }
     }
 
@@ -193,6 +207,15 @@ impl Meter {
         if let Some(lane) = self.lanes.get_mut(lane) {
             (lane.began, lane.since) = (Some(now), Some(now));
         }
+    }
+
+    /// A command of a lane was taken in, whose limit held it back for so long.
+    pub fn passed_limit(&mut self, lane: usize, wait: Ns, held: bool) {
+        self.limited.resize(self.limited.len().max(lane + 1), Limited::default());
+        let limited = &mut self.limited[lane];
+        limited.taken_in += 1;
+        limited.held += u64::from(held);
+        limited.wait += wait;
     }
 
     /// A policy chose the command of a lane to be taken in next.

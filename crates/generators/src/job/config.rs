@@ -207,6 +207,17 @@ pub struct JobConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 256))]
     pub weight: Option<u32>,
+    /// So many of its requests are taken in by the drive per second at most [1/s]; what arrives earlier waits in the host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub iops_max: Option<f64>,
+    /// So many bytes of its reads and writes are taken in per second at most [B/s].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub bandwidth_max: Option<BytesPerSecond>,
+    /// So much time's worth of `iops_max` and `bandwidth_max` is saved up while nothing comes; absent: nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_burst: Option<Duration>,
     /// How the arrivals of an open-loop job are spread.
     pub rate_process: RateProcess,
     /// What random addresses are multiples of, from the region's beginning [bytes]; absent: `bs`, or the smallest size of
@@ -271,6 +282,9 @@ impl Default for JobConfig {
             thinktime_blocks: None,
             priority: None,
             weight: None,
+            iops_max: None,
+            bandwidth_max: None,
+            limit_burst: None,
             rate_process: RateProcess::Linear,
             blockalign: None,
             flush_every: None,

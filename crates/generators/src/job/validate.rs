@@ -7,6 +7,11 @@ use super::config::{JobConfig, RateProcess};
 use super::error::JobError;
 use super::region::{Grid, JobRegion, sectors};
 
+/// The least limit of bytes [B/s]: below it a request of a GiB waits for weeks.
+const BANDWIDTH_MIN: u64 = 1_000;
+/// The longest time whose worth of a limit may be saved up [ns].
+const BURST_MAX: u64 = 3_600_000_000_000;
+
 impl JobConfig {
     /// Checks every key and lays the job out on a drive of `drive_bytes`.
     ///
@@ -17,6 +22,7 @@ impl JobConfig {
         self.validate_rate()?;
         self.validate_thinking()?;
         self.validate_turns()?;
+        self.validate_limits()?;
         let (least, most) = self.sizes(self.rw.ops());
         let too_large = || JobError::new("bs", format!("{most} is too large, at most 1GiB is one request"));
         let request_sectors = u32::try_from(sectors("bs", most)?).map_err(|_| too_large())?;
@@ -142,6 +148,24 @@ impl JobConfig {
             Some(_) if self.priority == Some(UrgencyClass::Urgent) => {
                 refused("an urgent job goes before all others and has no weight".to_owned())
             }
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_limits(&self) -> Result<(), JobError> {
+        if let Some(rate) = self.iops_max.filter(|rate| !(1e-3..=1e9).contains(rate)) {
+            return Err(JobError::new("iops_max", format!("{rate} is not a rate from 0.001 to 1e9 per second")));
+        }
+        if let Some(rate) = self.bandwidth_max.filter(|rate| rate.0 < BANDWIDTH_MIN) {
+            let problem = format!("{rate} is too little, at least {BANDWIDTH_MIN} B/s");
+            return Err(JobError::new("bandwidth_max", problem));
+        }
+        match self.limit_burst {
+            Some(_) if self.iops_max.is_none() && self.bandwidth_max.is_none() => {
+                let problem = "is of a limit, and there is neither `iops_max` nor `bandwidth_max`";
+                Err(JobError::new("limit_burst", problem))
+            }
+            Some(time) if time.0 > BURST_MAX => Err(JobError::new("limit_burst", "is longer than an hour")),
             _ => Ok(()),
         }
     }

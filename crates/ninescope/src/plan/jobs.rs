@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use ninescope_engine::{LaneConfig, Think};
+use ninescope_engine::{LaneConfig, Limit, Think};
 use ninescope_generators::{AccessPattern, JobConfig, JobError, JobRegion, SyntheticJob};
 use ninescope_kernel::Ns;
 use ninescope_model::{LANES_MAX, Turns};
@@ -292,10 +292,30 @@ impl Jobs {
             let every = job.thinktime_blocks.unwrap_or(1);
             let think = job.thinktime.map(|time| Think { time: Ns(time.0), every });
             let turns = Turns { class: job.priority.unwrap_or_default(), weight: job.weight };
-            Ok(LaneConfig { duration, begins, stage, think, turns, ..LaneConfig::new(Box::new(workload), job.iodepth) })
+            let limit = limit_of(job);
+            Ok(LaneConfig {
+                duration,
+                begins,
+                stage,
+                think,
+                turns,
+                limit,
+                ..LaneConfig::new(Box::new(workload), job.iodepth)
+            })
         };
         self.list.iter().enumerate().map(lane).collect()
     }
+}
+
+/// What the drive takes in of a job at most.
+fn limit_of(job: &JobConfig) -> Option<Limit> {
+    let bytes_per_second = job.bandwidth_max.map(|rate| rate.0);
+    let burst = job.limit_burst.map_or(Ns::ZERO, |time| Ns(time.0));
+    (job.iops_max.is_some() || bytes_per_second.is_some()).then_some(Limit {
+        iops: job.iops_max,
+        bytes_per_second,
+        burst,
+    })
 }
 
 /// A TRIM takes the controller's time alone. Where that is none, a queue that is kept full of TRIMs never sees

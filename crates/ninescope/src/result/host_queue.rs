@@ -1,7 +1,7 @@
 //! The wait in the host: how much of the time it is, what the drive's queue was full of, which resource was busiest,
 //! and whether the drive kept up with its arrivals at all.
 
-use ninescope_engine::meter::{Backlog, Overload};
+use ninescope_engine::meter::{Backlog, Limited, Overload};
 use ninescope_engine::{Seen, Utilization};
 use ninescope_generators::JobConfig;
 use ninescope_kernel::Ns;
@@ -46,6 +46,17 @@ pub fn section(device: &Seen<'_>, utilization: &Utilization) -> Value {
         "overload": [],
         "undecided": [],
     })
+}
+
+/// What the limits of jobs held back, of each job that has one; nothing where none has.
+pub fn limits(device: &Seen<'_>, names: &[String]) -> Option<Value> {
+    let limited = (0..).zip(&device.meter.limited).filter(|(_, limited)| limited.taken_in > 0);
+    let entry = |(lane, limited): (usize, &Limited)| {
+        let mean = limited.wait.0 as f64 / limited.taken_in as f64;
+        json!({ "job": names.get(lane), "taken_in": limited.taken_in, "held": limited.held, "mean_wait_ns": mean })
+    };
+    let limits: Vec<Value> = limited.map(entry).collect();
+    (!limits.is_empty()).then(|| json!(limits))
 }
 
 /// Kinds of resources, in the order of [`Utilization::busy`].

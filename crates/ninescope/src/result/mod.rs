@@ -123,6 +123,9 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, input: &ResultInpu
     measured["cost"] = serde_json::to_value(cost).map_err(internal)?;
     measured["host_queue"]["overload"] = host_queue::overload(device, utilization, input.report, input.job_names);
     measured["host_queue"]["undecided"] = host_queue::undecided(device, input.job_names);
+    if let Some(limits) = host_queue::limits(device, input.job_names) {
+        measured["host_queue"]["limits"] = limits;
+    }
     if !input.job_names.is_empty() {
         measured["by_job"] = by_job(device, input);
     }
