@@ -202,8 +202,8 @@ impl Blame {
             lay_over(&self.dies[id].done, access.queued, now, owner, &mut part.waits);
         }
         // What reads or writes the map and something of the host counts as the host's.
-        let of_host = accesses.iter().find(|access| access.source != Source::Mapping);
-        let first = of_host.or(accesses.first()).copied().unwrap_or_default();
+        let counts = accesses.iter().position(|access| access.source != Source::Mapping).unwrap_or(0);
+        let first = accesses.get(counts).copied().unwrap_or_default();
         let tenants = self.tenants_of(command.kind, accesses);
         if command.kind == CommandKind::Program && !self.at_program {
             // Nobody waits for the end of such a program, but reads for the same writes may wait behind it.
@@ -213,14 +213,14 @@ impl Blame {
         }
         let die = &mut self.dies[id];
         die.owners = owners;
-        (die.holder, die.tenants) = (tenants[0], tenants);
+        (die.holder, die.tenants) = (tenants[counts], tenants);
         die.lane = match (command.kind, first.source) {
             (CommandKind::Read, Source::Host | Source::ReadModifyWrite) => Some(1),
             (CommandKind::Program, Source::Host) => Some(2),
             _ => None,
         };
         die.since = now;
-        self.forget(command.die);
+        self.forget(now, command.die);
     }
 
     /// For whom each access of a command counts.
@@ -385,9 +385,9 @@ impl Blame {
         Some(waits)
     }
 
-    /// Forgets what ended before the oldest request inside came.
-    fn forget(&mut self, id: DieId) {
-        let oldest = self.inside.first_key_value().map_or(Ns::NEVER, |(_, &fetched)| fetched);
+    /// Forgets what ended before the oldest request inside came. Data may leave for some time yet, which a request will wait for.
+    fn forget(&mut self, now: Ns, id: DieId) {
+        let oldest = self.inside.first_key_value().map_or(now, |(_, &fetched)| fetched);
         let done = &mut self.dies[id.index()].done;
         while done.front().is_some_and(|stretch| stretch.until < oldest) {
             done.pop_front();

@@ -82,19 +82,6 @@ impl<Q: WakeQueue> Run<Q> {
         of_host
     }
 
-    /// What a die is occupied with while it works on a command: by the class of its first page access, and on whose behalf that
-    /// runs. What reads or writes the map and something of the host as well counts as the host's.
-    #[inline]
-    pub fn occupancy_of(&self, command: &FlashCommand) -> Occupancy {
-        let access = |plane: usize| &self.transactions.slab[command.transaction[plane]];
-        let first = access(command.planes.trailing_zeros() as usize);
-        if first.source != Source::Mapping {
-            return first.class.occupancy(first.source);
-        }
-        let of_host = command.addressed_planes().map(access).find(|access| access.source != Source::Mapping);
-        first.class.occupancy(of_host.map_or(first.source, |access| access.source))
-    }
-
     /// Counts a command that was issued to a die.
     #[inline]
     pub fn count_command(&mut self, command: &FlashCommand) {
@@ -125,5 +112,27 @@ impl<Q: WakeQueue> Run<Q> {
         self.digest.word(self.now.0);
         self.digest.word(what);
         self.digest.word(address);
+    }
+}
+
+/// What accesses under way say, whatever wakes the parts of the drive.
+impl<Q> Run<Q> {
+    /// The page access that a command counts for: its first one. What reads or writes the map and something of the host as
+    /// well counts as the host's.
+    #[inline]
+    pub fn first_access(&self, command: &FlashCommand) -> u32 {
+        let first = command.transaction[command.planes.trailing_zeros() as usize];
+        if self.transactions.slab[first].source != Source::Mapping {
+            return first;
+        }
+        let mut accesses = command.addressed_planes().map(|plane| command.transaction[plane]);
+        accesses.find(|&access| self.transactions.slab[access].source != Source::Mapping).unwrap_or(first)
+    }
+
+    /// What a die is occupied with while it works on a command.
+    #[inline]
+    pub fn occupancy_of(&self, command: &FlashCommand) -> Occupancy {
+        let access = &self.transactions.slab[self.first_access(command)];
+        access.class.occupancy(access.source)
     }
 }

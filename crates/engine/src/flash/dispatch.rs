@@ -71,7 +71,7 @@ impl Flash {
 
     /// A die takes up a command, and asks for its channel.
     #[inline]
-    pub fn take_up<Q: WakeQueue>(&mut self, run: &mut Run<Q>, command: &FlashCommand, class: QueueClass) {
+    pub fn take_up<Q>(&mut self, run: &mut Run<Q>, command: &FlashCommand, class: QueueClass) {
         let die = command.die;
         let occupancy = run.occupancy_of(command);
         let unit = &mut self.dies[die.0];

@@ -66,8 +66,7 @@ impl Flash {
         let Some(tenants) = &run.transactions.tenants else { return };
         let resource = self.dies.resource(die.0);
         let unit = &mut self.dies[die.0];
-        let command = &unit.work.command;
-        let first = command.transaction[command.planes.trailing_zeros() as usize];
+        let first = run.first_access(&unit.work.command);
         let of_host = matches!(unit.occupancy, Occupancy::HostRead | Occupancy::HostProgram);
         let holder = if of_host { holder_of(&run.transactions, tenants, first) } else { tenants.ledgers.drive() };
         let ledger = unit.ledger(run.now);
