@@ -606,6 +606,24 @@ def test_a_wrong_drive_is_not_blamed_on_the_addresses(cli, msr_trace, wrong, wor
 
 
 @pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_a_map_in_flash_is_told_what_it_cannot_fetch_and_lies_there_from_the_start(cli):
+    drive = ROOT / "examples/drives/without-dram.toml"
+    run = ("run", "--rw", "randread", "--size", "16MiB", "--requests", "100", "--drive", drive)
+    for sets, words in (
+        (("ftl.map.fetch_size=32KiB",), "ftl.map.fetch_size is 32768 B, and takes 1 to 4096 B"),
+        (("ftl.map.policy=pages", "ftl.map.fetch_size=512B"), "512 B, and whole pages of 4096 B are cached"),
+    ):
+        code, out, err = cli(*run, *(word for item in sets for word in ("--set", item)))
+        assert (code, out) == (2, "")
+        assert words in err
+    # Of an empty drive a map that is written holds nothing and is not read; one that is not written is there.
+    for written, reads in (("true", False), ("false", True)):
+        code, out, err = cli(*run, "--prefill", "none", "--set", f"ftl.map.written={written}", "--json")
+        assert code == 0, err
+        assert (json.loads(out)["counters"].get("map_page_reads", 0) > 0) == reads
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 def test_addresses_beyond_the_drive_are_refused_wrapped_or_compacted(cli, tmp_path):
     trace = tmp_path / "far.txt"
     trace.write_text("0 0 999999992 8 0\n1000 0 8 8 1\n")

@@ -698,6 +698,7 @@ impl Probe for Checker {
             | Event::MapPageSensed { .. }
             | Event::MapPageAsked { .. }
             | Event::MapPageArrived { .. }
+            | Event::MapPageKept { .. }
             | Event::MapCacheChanged { .. }
             | Event::MapPageWritten { .. } => self.map_event(view, &event),
             Event::Completed { slot, id, request, parts, behind, transaction } => {

@@ -40,6 +40,11 @@ pub struct MapBook {
     clock: u64,
     /// Units whose entries are not as they lie on the media.
     stale: BTreeSet<u32>,
+    /// Those of them that were so at the start and did not change since.
+    stale_at_start: BTreeSet<u32>,
+    /// Pages that are read beside writes, and those that stay in the controller for good.
+    beside: BTreeSet<u32>,
+    kept: BTreeSet<u32>,
     commands: Vec<Command>,
     counted: MapCounters,
 }
@@ -53,16 +58,23 @@ impl MapBook {
     /// Of a drive whose map lies in flash: as it is on the media, and nothing of it in memory.
     pub fn started(view: &View<'_>) -> Option<Self> {
         let mapping = mapping(view)?;
+        let units = view.ftl.logical_units();
+        // What is never written is on the media as it was when nothing lay anywhere.
+        let is_stale = |unit: &u32| !mapping.is_written() && view.ftl.translate(Lpa(*unit)) != Ppa::UNMAPPED;
+        let stale: BTreeSet<u32> = (0..units).filter(is_stale).collect();
         Some(Self {
             entries: entries_of_page(view.ftl.geometry().unit_bytes),
-            units: view.ftl.logical_units(),
+            units,
             holds_pages: mapping.holds_pages(),
             used: BTreeMap::new(),
             by_use: BTreeMap::new(),
             host_used: BTreeMap::new(),
             host_by_use: BTreeMap::new(),
             clock: 0,
-            stale: BTreeSet::new(),
+            stale_at_start: stale.clone(),
+            stale,
+            beside: BTreeSet::new(),
+            kept: BTreeSet::new(),
             commands: Vec::new(),
             counted: MapCounters::default(),
         })
@@ -105,7 +117,15 @@ impl MapBook {
         *self.command(slot) = Command::default();
     }
 
-    pub fn looked_up(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, hit: bool, marks: &mut Marks) -> Checked {
+    /// A command looked an entry up, which was there or not; it `goes_on` all the same, or waits then.
+    pub fn looked_up(
+        &mut self,
+        view: &View<'_>,
+        slot: u32,
+        lpa: Lpa,
+        (hit, goes_on): (bool, bool),
+        marks: &mut Marks,
+    ) -> Checked {
         let item = self.item(lpa.0);
         let is_there = self.used.contains_key(&item);
         require!(
@@ -131,10 +151,14 @@ impl MapBook {
                 marks.hit(Mark::SharedMapPage);
             }
         }
+        if goes_on {
+            marks.hit(Mark::WriteBesideMap);
+            self.beside.insert(page);
+        }
         let now = view.now;
         let command = self.command(slot);
         command.looked_up.insert(lpa.0);
-        if !hit {
+        if !hit && !goes_on {
             if command.missing.is_empty() {
                 command.since = now;
             }
@@ -180,7 +204,7 @@ impl MapBook {
     }
 
     pub fn page_arrived(&mut self, view: &View<'_>, page: u32) -> Checked {
-        let mut awaited = false;
+        let mut awaited = self.beside.remove(&page);
         for command in self.commands.iter_mut().filter(|command| command.missing.contains(&page)) {
             awaited = true;
             command.missing.remove(&page);
@@ -241,10 +265,39 @@ impl MapBook {
                 if dirty {
                     self.counted.dirty_evictions += 1;
                     marks.hit(Mark::EntryLeavesDirty);
-                    self.is_to_be_written(view, first)?;
+                    self.leaves_memory(view, first)?;
                 }
             }
         }
+        Ok(())
+    }
+
+    /// An entry that changed is not in memory: what the controller keeps of its page has the change, or it is to be written.
+    fn leaves_memory(&mut self, view: &View<'_>, lpa: Lpa) -> Checked {
+        let page = lpa.0 / self.entries;
+        if self.kept.contains(&page) {
+            self.is_as_it_is_now(page);
+            return Ok(());
+        }
+        self.is_to_be_written(view, lpa)
+    }
+
+    fn is_as_it_is_now(&mut self, page: u32) {
+        let kept = self.stale.split_off(&(page * self.entries));
+        self.stale.extend(kept.range((page + 1) * self.entries..));
+    }
+
+    pub fn page_kept(&mut self, view: &View<'_>, page: u32, marks: &mut Marks) -> Checked {
+        marks.hit(Mark::MapPageKept);
+        let is_written = mapping(view).is_none_or(Mapping::is_written);
+        require!(
+            !is_written,
+            MapWritten,
+            view.now,
+            "page {page} of the map is kept in the controller, and not written"
+        );
+        self.kept.insert(page);
+        self.is_as_it_is_now(page);
         Ok(())
     }
 
@@ -264,18 +317,19 @@ impl MapBook {
     pub fn moved(&mut self, lpa: Lpa) {
         if lpa.0 < self.units {
             self.stale.insert(lpa.0);
+            self.stale_at_start.remove(&lpa.0);
             if !self.used.contains_key(&self.item(lpa.0)) {
                 self.counted.changes_outside += 1;
+                let page = lpa.0 / self.entries;
+                if self.kept.contains(&page) {
+                    self.is_as_it_is_now(page);
+                }
             }
         }
     }
 
     pub fn page_written(&mut self, view: &View<'_>, page: u32, new: Ppa) -> Checked {
-        let (begin, end) = (page * self.entries, (page + 1) * self.entries);
-        let written: Vec<u32> = self.stale.range(begin..end).copied().collect();
-        for unit in &written {
-            self.stale.remove(unit);
-        }
+        self.is_as_it_is_now(page);
         self.counted.pages_written += 1;
         require!(
             view.ftl.stream_of(new) == Stream::APART,
@@ -290,7 +344,8 @@ impl MapBook {
 
     /// Everything that changed is in memory or will be written, and memory holds what it is said to take.
     pub fn sweep(&self, view: &View<'_>) -> Checked {
-        for &unit in self.stale.iter().filter(|unit| !self.used.contains_key(&self.item(**unit))) {
+        let changed = self.stale.difference(&self.stale_at_start);
+        for &unit in changed.filter(|unit| !self.used.contains_key(&self.item(**unit))) {
             self.is_to_be_written(view, Lpa(unit))?;
         }
         let Some(mapping) = mapping(view) else { return Ok(()) };

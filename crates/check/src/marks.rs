@@ -63,6 +63,8 @@ marks! {
     SeveralMapPages, "several_map_pages", "A command waited for more than one page of the map.";
     SharedMapPage, "shared_map_page", "Two commands waited for one page of the map.";
     EntryLeavesDirty, "entry_leaves_dirty", "An entry left memory that was not as it lay on the media.";
+    MapPageKept, "map_page_kept", "A page of the map stayed in the controller, because nothing of the map is written.";
+    WriteBesideMap, "write_beside_map", "A write went on while its page of the map was read.";
     EntryInHostMemory, "entry_in_host_memory", "The host's memory held what a command wanted of the map.";
     MapPageMoved, "map_page_moved", "Garbage collection moved a page of the map.";
     MultiUnitPage, "several_units_of_one_page", "One page read delivered several units.";

@@ -264,8 +264,9 @@ pub enum Event<'a> {
     /// Garbage collection is to empty a group, because of its reads (`by_reads`) or the age of its data.
     RefreshAsked { group: BlockGroup, by_reads: bool },
     /// A command looked the entry of a unit up in a map that lies in flash; `hit`: it was in memory. Of several that were not
-    /// it waits for the pages of the map that tell of them.
-    EntryLookedUp { slot: u32, lpa: Lpa, hit: bool },
+    /// it waits for the pages of the map that tell of them, unless it `goes_on`: then the entry is in memory at once, and its
+    /// page is read beside.
+    EntryLookedUp { slot: u32, lpa: Lpa, hit: bool, goes_on: bool },
     /// A page of the map is in its die's register.
     MapPageSensed { page: u32, ppa: Ppa },
     /// What commands want of a page of the map is asked for in the host's memory.
@@ -276,6 +277,8 @@ pub enum Event<'a> {
     MapCacheChanged { change: CacheChange },
     /// A page of the map got a place, and is written there as the map is now.
     MapPageWritten { page: u32, old: Ppa, new: Ppa },
+    /// A page of the map of which something left memory changed stays in the controller as it is now, and is not written.
+    MapPageKept { page: u32 },
     /// A host command completed; `parts` say where its time went. They are those of `transaction`, the last page
     /// access it waited for; `NONE` where it did not wait for the media. `behind` says by holder whom it waited for: each lane,
     /// and then the drive; it is empty where there is one lane alone.

@@ -108,14 +108,14 @@ impl<'a> InstantDriver<'a> {
         self.ftl.trim(lpa);
     }
 
-    /// Writes every page of the map that holds an entry, in order: what is mapped now is on the media then.
+    /// Writes every page of the map that holds an entry, or the `whole` map, in order: what is mapped now is on the media then.
     ///
     /// # Errors
     /// As [`InstantDriver::write`].
-    pub fn write_map(&mut self, entries_of_page: u32) -> Result<(), FtlError> {
+    pub fn write_map(&mut self, entries_of_page: u32, whole: bool) -> Result<(), FtlError> {
         for page in 0..self.ftl.translation_units() {
             let entries = page * entries_of_page..((page + 1) * entries_of_page).min(self.ftl.logical_units());
-            if entries.into_iter().any(|unit| self.ftl.translate(Lpa(unit)) != Ppa::UNMAPPED) {
+            if whole || entries.into_iter().any(|unit| self.ftl.translate(Lpa(unit)) != Ppa::UNMAPPED) {
                 let placed = match self.ftl.write_translation(page) {
                     Some(placed) => placed,
                     None => self.write_map_after_collecting(page)?,

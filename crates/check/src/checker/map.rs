@@ -13,8 +13,11 @@ impl Checker {
     pub(super) fn map_event(&mut self, view: &View<'_>, event: &Event<'_>) -> Checked {
         let Some(book) = &mut self.map else { return Ok(()) };
         match *event {
-            Event::EntryLookedUp { slot, lpa, hit } => book.looked_up(view, slot, lpa, hit, &mut self.marks),
+            Event::EntryLookedUp { slot, lpa, hit, goes_on } => {
+                book.looked_up(view, slot, lpa, (hit, goes_on), &mut self.marks)
+            }
             Event::MapPageAsked { page } => book.page_asked(view, page, &mut self.marks),
+            Event::MapPageKept { page } => book.page_kept(view, page, &mut self.marks),
             Event::MapPageArrived { page } => book.page_arrived(view, page),
             Event::MapCacheChanged { change } => book.changed(view, change, &mut self.marks),
             Event::MapPageWritten { page, old, new } => self.map_page_written(view, page, (old, new)),

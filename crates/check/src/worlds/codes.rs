@@ -99,6 +99,9 @@ fn fit_map(dice: &mut Dice, drive: &mut Table) {
         // A page in which each unit begins a run takes two entries for each.
         put_at(drive, "ftl.map.size", (2 * unit + size * unit / 512).cast_signed());
     }
+    if dice.chance(30) && !whole_pages.contains(&true) {
+        put_at(drive, "ftl.map.fetch_size", unit.min(512).cast_signed());
+    }
     if dice.chance(40) {
         put_at(drive, "ftl.map.host_memory", (2 * unit * u64::from(dice.small(1, 20))).cast_signed());
         put_at(drive, "ftl.map.host_access", text(dice.time(0, 6)));

@@ -35,8 +35,13 @@ impl<K: Kind> Device<K> {
         for unit in first..=last {
             let Some(mapping) = &mut self.mapping else { break };
             let hit = mapping.look_up(unit);
-            observe!(self, Event::EntryLookedUp { slot: index, lpa: Lpa(unit), hit });
-            if hit {
+            let goes_on = !hit && self.host.command(index).op == Op::Write && !mapping.writes_wait();
+            if goes_on {
+                mapping.write_goes_on(self.flash.ftl(), unit);
+            }
+            observe!(self, Event::EntryLookedUp { slot: index, lpa: Lpa(unit), hit, goes_on });
+            self.tell_of_cache()?;
+            if hit || goes_on {
                 continue;
             }
             waits = true;
@@ -106,7 +111,8 @@ impl<K: Kind> Device<K> {
     fn read_map_page(&mut self, page: u32, is_waited_for: bool) -> Result<(), SimulationError> {
         let ppa = self.flash.ftl().translate(self.flash.ftl().translation_unit(page));
         self.run.counters.map_page_reads += 1;
-        self.queue_read(Transaction::map_read(ppa, page, is_waited_for))
+        let moves = self.mapping.as_ref().filter(|_| is_waited_for).map_or(0, |mapping| mapping.fetch_bytes());
+        self.queue_read(Transaction::map_read(ppa, page, is_waited_for, moves))
     }
 
     /// A page of the map is in the controller.
@@ -129,8 +135,12 @@ impl<K: Kind> Device<K> {
         Ok(())
     }
 
-    /// A page of the map is to be written as it is when it gets a place.
+    /// A page of the map is to be written as it is when it gets a place, or stays in the controller.
     fn write_map_page(&mut self, page: u32) -> Result<(), SimulationError> {
+        if self.mapping.as_mut().is_some_and(|mapping| mapping.keeps(page)) {
+            observe!(self, Event::MapPageKept { page });
+            return Ok(());
+        }
         let unit = self.flash.ftl().translation_unit(page).0;
         self.place_or_stall(self.entry_of(Source::Mapping, page, unit))
     }

@@ -109,16 +109,15 @@ impl Flash {
         let plane = self.geometry.first_plane_of_pool(pool) + first_unit.plane_in_group;
         let mut command = FlashCommand { kind, die, page: first_unit.page, ..FlashCommand::default() };
         let unit_bytes = self.geometry.unit_bytes;
-        let add = |command: &mut FlashCommand, plane: u32, block: u32, index: u32, units: u8| {
+        let add = |command: &mut FlashCommand, plane: u32, block: u32, index: u32, read_bytes: u32| {
             let plane = plane as usize;
             command.planes |= 1 << plane;
             command.block[plane] = block;
             // A read moves the units asked for, a program the whole page.
-            command.bytes[plane] =
-                if kind == CommandKind::Read { u32::from(units) * unit_bytes } else { self.geometry.page_bytes };
+            command.bytes[plane] = if kind == CommandKind::Read { read_bytes } else { self.geometry.page_bytes };
             command.transaction[plane] = index;
         };
-        add(&mut command, plane, block, first, slab[first].units);
+        add(&mut command, plane, block, first, slab[first].read_bytes(unit_bytes));
         // What is read again is sensed in its own way.
         if self.multi_plane && slab[first].attempts == 0 {
             let any_block = kind == CommandKind::Read && self.read_any_block;
@@ -131,7 +130,7 @@ impl Flash {
                 if index == NONE || command.plane_count() == self.geometry.planes_per_die {
                     break;
                 }
-                let Transaction { next, units, attempts, .. } = slab[index];
+                let Transaction { next, attempts, .. } = slab[index];
                 let other = self.geometry.locate(slab[index].ppa());
                 if kind == CommandKind::Read && other.page != first_unit.page {
                     // Most reads that wait: where else they lie is not asked.
@@ -147,7 +146,7 @@ impl Flash {
                 if fits {
                     taken |= 1 << other_plane;
                     queue.remove_after(slab, previous, link);
-                    add(&mut command, other_plane, other_block, index, units);
+                    add(&mut command, other_plane, other_block, index, slab[index].read_bytes(unit_bytes));
                 } else {
                     if kind == CommandKind::Program {
                         taken |= planes_of_pool << self.geometry.first_plane_of_pool(other_pool);

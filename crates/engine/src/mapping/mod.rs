@@ -139,12 +139,18 @@ pub struct Mapping {
     fetches: VecDeque<u32>,
     /// By page: it is to be written anew, and was not yet. It is written as the map is then.
     is_to_be_written: BitTable,
-    /// By page: it left memory whole, and is in the controller until it is written.
+    /// By page: it left memory whole, and is in the controller until it is written; for good where nothing is written.
     is_held: BitTable,
     /// Those that are to be written of which nothing was done yet, in order.
     update_line: VecDeque<u32>,
     updates_under_way: u32,
     updates_max: u32,
+    /// What a read for commands moves of a page; 0: all of it [B].
+    fetch_bytes: u32,
+    /// Writes wait for what is not in memory.
+    writes_wait: bool,
+    /// What leaves changed is written.
+    is_written: bool,
     /// By place of a command in the device.
     waits: Vec<Wait>,
     /// Commands for which everything is there.
@@ -163,12 +169,20 @@ impl Mapping {
         let (units, entries) = (ftl.logical_units(), entries_of_page(ftl.geometry().unit_bytes));
         let cache = |rules: MapRules, size: Bytes| MapCache::new(rules.policy, size.0, units, entries);
         let (updates_max, access, size) = (rules.updates_in_flight.max(1), rules.host_access, rules.size);
+        let (writes_wait, is_written) = (rules.writes_wait, rules.written);
+        let fetch_bytes = rules.fetch_size.map_or(0, |size| size.0 as u32);
+        let mut stale = BitTable::new(units as usize);
+        if !is_written {
+            // On the media the map is as it was when the drive was empty.
+            let is_mapped = |unit: &u32| ftl.translate(Lpa(*unit)) != Ppa::UNMAPPED;
+            (0..units).filter(is_mapped).for_each(|unit| stale.set(unit as usize));
+        }
         let of_host = rules.host_memory.zip(config.chosen().rules());
         let host = of_host.map(|(size, rules)| HostMemory::new(cache(rules, size), access, commands));
         Some(Self {
             cache: cache(rules, size),
             host,
-            stale: BitTable::new(units as usize),
+            stale,
             waiting: vec![NONE; pages],
             waiters: Slab::with_capacity(commands as usize * 2),
             fetches: VecDeque::with_capacity(commands as usize * 2),
@@ -177,6 +191,9 @@ impl Mapping {
             update_line: VecDeque::with_capacity(pages),
             updates_under_way: 0,
             updates_max,
+            fetch_bytes,
+            writes_wait,
+            is_written,
             waits: vec![Wait::default(); commands as usize],
             ready: VecDeque::with_capacity(commands as usize),
             changes: tells.then(VecDeque::new),
@@ -211,6 +228,30 @@ impl Mapping {
         (wait.pages, wait.since) = (wait.pages + 1, now);
     }
 
+    /// The entry of a unit that is written is in memory from now on, because it is known where the unit will lie. Beside
+    /// that its page is read, which tells where it lies now.
+    pub fn write_goes_on(&mut self, ftl: &Ftl, unit: u32) {
+        let page = self.cache.page_of(unit);
+        if self.waiting[page as usize] == NONE {
+            self.fetches.push_back(page);
+            self.waiting[page as usize] =
+                self.waiters.insert(Waiter { command: NONE, first: unit, end: unit + 1, before: NONE });
+        }
+        self.comes(ftl, unit);
+    }
+
+    /// Whether commands that write wait for what is not in memory.
+    #[inline]
+    pub fn writes_wait(&self) -> bool {
+        self.writes_wait
+    }
+
+    fn comes(&mut self, ftl: &Ftl, unit: u32) {
+        self.cache.insert(ftl, unit);
+        self.note(CacheChange::Came(Lpa(unit)));
+        self.make_room(ftl);
+    }
+
     /// A page of the map that commands wait for is in the controller: what they ask for is in memory from now on.
     pub fn arrived(&mut self, ftl: &Ftl, page: u32, now: Ns) {
         let mut next = self.first_that_waits(page);
@@ -218,11 +259,12 @@ impl Mapping {
             let Waiter { command, first, end, before: behind } = self.waiters[next];
             self.waiters.remove(next);
             next = behind;
+            if command == NONE {
+                continue;
+            }
             let units = if self.cache.holds_pages() { first..first + 1 } else { first..end };
             for unit in units {
-                self.cache.insert(ftl, unit);
-                self.note(CacheChange::Came(Lpa(unit)));
-                self.make_room(ftl);
+                self.comes(ftl, unit);
             }
             let wait = &mut self.waits[command as usize];
             wait.pages -= 1;
@@ -286,7 +328,9 @@ impl Mapping {
                 self.counters.dirty_evictions += 1;
                 let page = self.cache.page_of(first.0);
                 self.want_update(page);
-                self.is_held.put(page as usize, self.cache.holds_pages());
+                if self.is_written {
+                    self.is_held.put(page as usize, self.cache.holds_pages());
+                }
             }
             self.note(CacheChange::Left { first, dirty });
             if let Some(host) = &mut self.host {
@@ -316,7 +360,9 @@ impl Mapping {
     }
 
     fn want_update(&mut self, page: u32) {
-        if !self.is_to_be_written.get(page as usize) {
+        if !self.is_written && self.is_held.get(page as usize) {
+            self.is_as_held(page);
+        } else if !self.is_to_be_written.get(page as usize) {
             self.is_to_be_written.set(page as usize);
             self.update_line.push_back(page);
         }
@@ -327,12 +373,13 @@ impl Mapping {
     /// Whether a page is to be read or written before time moves on.
     #[inline]
     pub fn has_work(&self, host_is_over: bool) -> bool {
-        self.may_fetch() || self.may_update(host_is_over)
+        self.may_fetch(host_is_over) || self.may_update(host_is_over)
     }
 
-    /// What left memory changed waits to be written: as long as too much of it does, nothing more comes in.
-    fn may_fetch(&self) -> bool {
-        !self.fetches.is_empty() && self.update_line.len() <= self.updates_max as usize
+    /// What left memory changed waits to be written: as long as too much of it does, nothing more comes in. When nothing more
+    /// comes from the host nothing of that is written any more, and what is still wanted beside a write is read.
+    fn may_fetch(&self, host_is_over: bool) -> bool {
+        !self.fetches.is_empty() && (host_is_over || self.update_line.len() <= self.updates_max as usize)
     }
 
     /// When nothing more comes from the host, what changed stays in memory: garbage collection, which changes the map, and
@@ -350,7 +397,7 @@ impl Mapping {
             self.counters.pages_read_to_update += u64::from(read);
             return Some(MapStep::Update { page, read });
         }
-        if self.may_fetch() {
+        if self.may_fetch(host_is_over) {
             let page = self.fetches.pop_front()?;
             let from = self.fetch_from(ftl, page, now);
             self.counters.pages_fetched += 1;
@@ -369,8 +416,10 @@ impl Mapping {
         let mut next = self.waiting[page as usize];
         let mut host = self.host.as_mut();
         while next != NONE {
-            let Waiter { first, end, before, .. } = self.waiters[next];
-            host = host.filter(|host| (first..end).all(|unit| !waits_for(unit) || host.holds(unit)));
+            let Waiter { command, first, end, before } = self.waiters[next];
+            // What a write has brought in is in memory, and what was there before is not known.
+            let is_missing = |unit: u32| command == NONE || waits_for(unit);
+            host = host.filter(|host| (first..end).all(|unit| !is_missing(unit) || host.holds(unit)));
             next = before;
         }
         host.map_or(FetchFrom::Media, |host| FetchFrom::Host(host.asked_for(page, now)))
@@ -397,11 +446,32 @@ impl Mapping {
     /// A page was written as the map is now.
     pub fn written(&mut self, page: u32) {
         self.counters.pages_written += 1;
-        let units = self.cache.units_of_page(page);
-        self.stale.clear_range(units.start as usize, units.end as usize);
+        self.is_as_held(page);
         self.updates_under_way -= 1;
         self.is_to_be_written.clear(page as usize);
         self.is_held.clear(page as usize);
+    }
+
+    /// A page that is to be written is whole in the controller. Returns whether it stays there, because nothing is written.
+    pub fn keeps(&mut self, page: u32) -> bool {
+        if !self.is_written {
+            self.is_as_held(page);
+            self.updates_under_way -= 1;
+            self.is_to_be_written.clear(page as usize);
+            self.is_held.set(page as usize);
+        }
+        !self.is_written
+    }
+
+    /// What lies on the media or in the controller of a page is what the map is now.
+    fn is_as_held(&mut self, page: u32) {
+        let units = self.cache.units_of_page(page);
+        self.stale.clear_range(units.start as usize, units.end as usize);
+    }
+
+    /// What a read for commands moves of a page; 0: all of it [B].
+    pub fn fetch_bytes(&self) -> u32 {
+        self.fetch_bytes
     }
 
     // ---- what was seen -----------------------------------------------------------------------------
@@ -419,6 +489,11 @@ impl Mapping {
     /// What the cache takes, and may take at most [B].
     pub fn bytes(&self) -> (u64, u64) {
         (self.cache.bytes(), self.cache.bytes_max())
+    }
+
+    /// Whether what leaves changed is written.
+    pub fn is_written(&self) -> bool {
+        self.is_written
     }
 
     /// Whether a page is to be written anew and was not yet.

@@ -125,7 +125,8 @@ pub struct Transaction {
     place: u32,
     /// Whom it is for: a command, a migration, the head of a chain of unit records, or nobody.
     owner: u32,
-    /// Of a host program its flush epoch, of a host read of flash what it brings up, of SCM the mask of sectors.
+    /// Of a host program its flush epoch, of a host read of flash what it brings up, of SCM the mask of sectors, of a read of
+    /// the map the bytes that it moves.
     detail: u32,
     /// Of a host read of flash, the sectors that it asks for of its first unit, one bit each; 0 where it takes whole units.
     pub asked_of_first: u32,
@@ -191,10 +192,12 @@ impl Transaction {
         Self { place: ppa.0, owner: NONE, units, class, source, ..Self::default() }
     }
 
-    /// A read of the page of the map that lies at `ppa`: for commands that wait for it, or else to be written anew.
-    pub fn map_read(ppa: Ppa, page: u32, is_waited_for: bool) -> Self {
+    /// A read of the page of the map that lies at `ppa`: for commands that wait for it, or else to be written anew. It `moves`
+    /// so many bytes; 0: all of it.
+    pub fn map_read(ppa: Ppa, page: u32, is_waited_for: bool, moves: u32) -> Self {
         let class = if is_waited_for { QueueClass::HostRead } else { QueueClass::MoveRead };
-        Self { place: ppa.0, owner: page, units: 1, class, source: Source::Mapping, ..Self::default() }
+        let source = Source::Mapping;
+        Self { place: ppa.0, owner: page, detail: moves, units: 1, class, source, ..Self::default() }
     }
 
     /// A program of a page that the host or a migration wrote, `records` of which are told of its end.
@@ -315,6 +318,13 @@ impl Transaction {
     pub fn map_page(&self) -> u32 {
         debug_assert!(self.source == Source::Mapping, "a read of the map");
         self.owner
+    }
+
+    /// The bytes of so large units that a read of flash moves.
+    #[inline]
+    pub fn read_bytes(&self, unit_bytes: u32) -> u32 {
+        let whole = u32::from(self.units) * unit_bytes;
+        if self.source == Source::Mapping && self.detail != 0 { self.detail } else { whole }
     }
 
     /// Whether commands wait for a page of the map that is read.

@@ -234,6 +234,55 @@ fn the_hosts_memory_holds_what_has_left_the_drive() {
     assert_eq!([run.latency(3), run.latency(4)], [asked, asked - 1_000 + UNIT_READ], "behind the read of unit 1");
 }
 
+#[test]
+fn a_write_that_does_not_wait_reads_its_page_beside() {
+    let beside = || drive(&json!({ "policy": "entries", "size": "1KiB", "writes_wait": false }));
+    // A read of a neighbour waits for the page that is being read already; the unit that was written is in the controller.
+    let run = beside().run(vec![write_at(0, 5), read_at(10, 6), read_at(1_000_000, 5)]);
+    assert_eq!([0, 1, 2].map(|id| run.latency(id)), [0, 2 * UNIT_READ - 10, 0]);
+    assert_eq!((hits(&run), run.counters().map_page_reads), ((1, 2), 1));
+    // The page is read when nothing else comes any more, too.
+    let run = beside().run(vec![write_at(0, 5)]);
+    assert_eq!((run.latency(0), map(&run).pages_fetched, run.counters().map_page_reads), (0, 1, 1));
+    // What the host's memory holds is asked for there: the entry of the unit that is written, and of no other one.
+    let with_host = json!({ "policy": "entries", "size": "8B", "host_memory": "1KiB", "writes_wait": false });
+    let run = drive(&with_host).run(vec![read_at(0, 5), read_at(1_000_000, 200), write_at(2_000_000, 5)]);
+    assert_eq!((map(&run).pages_fetched_from_host, run.counters().map_page_reads), (1, 2));
+    let run = drive(&with_host).run(vec![read_at(0, 5), read_at(1_000_000, 200), write_at(2_000_000, 6)]);
+    assert_eq!((map(&run).pages_fetched_from_host, run.counters().map_page_reads), (0, 3));
+}
+
+#[test]
+fn a_map_that_is_not_written_is_at_hand_where_it_has_left_memory() {
+    let requests = vec![
+        write_at(0, 5),
+        write_at(1_000_000, 6),
+        read_at(2_000_000, ENTRIES),
+        read_at(3_000_000, ENTRIES + 1),
+        read_at(4_000_000, 0),
+    ];
+    let run = drive(&json!({ "policy": "entries", "size": "16B", "written": false })).run(requests);
+    let counters = map(&run);
+    // Nothing was written while the drive was filled: unit 5 leaves changed, with which page 0 is read and kept as it is
+    // then, and so do unit 128 and page 1. Unit 6 leaves as it is in what is kept.
+    assert_eq!((counters.evictions, counters.dirty_evictions), (3, 2));
+    assert_eq!((counters.pages_read_to_update, counters.pages_written, run.ftl().map_units), (2, 0, 0));
+    // Four fetches read the media, the last one what is kept.
+    assert_eq!((counters.pages_fetched, counters.pages_fetched_from_controller), (5, 1));
+    assert_eq!((run.counters().map_page_reads, run.latency(4)), (4 + 2, UNIT_READ));
+}
+
+#[test]
+fn a_read_of_the_map_for_commands_moves_what_is_asked_of_it() {
+    // A quarter of a unit, rounded up to whole nanoseconds.
+    let moved = UNIT_TRANSFER.div_ceil(4);
+    let run = drive(&json!({ "policy": "entries", "size": "8B", "fetch_size": "128B" }))
+        .run(vec![write_at(0, 5), read_at(1_000_000, 200)]);
+    assert_eq!([0, 1].map(|id| run.latency(id)), [COMMAND + READ + moved, COMMAND + READ + moved + UNIT_READ]);
+    // Page 0 is read whole when it is to be written.
+    assert_eq!((map(&run).pages_read_to_update, run.counters().map_page_reads), (1, 3));
+}
+
 // ---- closed forms ----------------------------------------------------------------------------------
 
 /// The share of reads of single units, drawn by their popularity, that find their entry in a cache of so many.
@@ -308,9 +357,13 @@ fn an_ideal_map_costs_nothing_and_every_policy_gives_one_run() {
     let ideal = Drive::with(|drive| drive.map = policy("ideal"));
     assert!(ideal.run(vec![write(0, 1)]).device.seen().mapping.is_none());
     for name in ["entries", "pages", "runs"] {
-        let mut drive = drive(&json!({ "policy": name, "size": "1KiB" }));
-        drive.prepared.truncate(400);
-        let digest = || drive.run(mixed_sectors(9, 2_000, drive.sectors(), 1, 50_000, 50)).device.digest().to_hex();
-        assert_eq!(digest(), digest(), "{name}");
+        for written in [true, false] {
+            let told = json!({ "policy": name, "size": "1KiB", "written": written, "writes_wait": written });
+            let mut drive = drive(&told);
+            drive.prepared.truncate(400);
+            let run = || drive.run(mixed_sectors(9, 2_000, drive.sectors(), 1, 50_000, 50));
+            assert_eq!(run().device.digest().to_hex(), run().device.digest().to_hex(), "{name}");
+            assert_eq!(map(&run()).pages_written > 0, written, "{name}");
+        }
     }
 }

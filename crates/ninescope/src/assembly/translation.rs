@@ -4,6 +4,7 @@ use ninescope_engine::mapping;
 use ninescope_engine::policies::mapping::CachedBy;
 use ninescope_ftl::FtlConfig;
 use ninescope_model::Geometry;
+use ninescope_model::units::Bytes;
 
 use super::controller::TIME_MAX;
 use crate::config::LoadedDrive;
@@ -92,6 +93,16 @@ fn map_pages(drive: &LoadedDrive, geometry: &Geometry, units: u32) -> Result<u32
     for (key, size) in sizes {
         if let Some(size) = size.filter(|size| *size < least) {
             return Err(drive.error_at(key, &format!("is {size} B, and {what} may take {least} B of it")));
+        }
+    }
+    if let Some(Bytes(size)) = rules.fetch_size {
+        let unit = u64::from(geometry.unit_bytes);
+        if size == 0 || size > unit {
+            return Err(drive.error_at("ftl.map.fetch_size", &format!("is {size} B, and takes 1 to {unit} B, a page")));
+        }
+        if rules.policy.cached_by() == CachedBy::Page && size < unit {
+            let message = format!("is {size} B, and whole pages of {unit} B are cached");
+            return Err(drive.error_at("ftl.map.fetch_size", &message));
         }
     }
     if rules.host_access.0 > TIME_MAX {

@@ -192,7 +192,7 @@ impl Plan {
 
     /// Whether the drive is as its run finds it.
     pub(crate) fn nothing_to_prepare(&self) -> bool {
-        self.preconditioning.total() == 0
+        self.preconditioning.is_of_nothing()
     }
 
     /// The preparation of the drive. The plan can no longer prepare another then.

@@ -17,8 +17,11 @@ pub fn preconditioning(
     let geometry = &assembly.geometry;
     let overwritten = 0..assembly.ftl.logical_units;
     let round = geometry.units_per_group() * geometry.pools();
+    // A map that is never written lies on the media as it was before anything else did.
+    let whole_map = assembly.config.ftl.map.chosen().rules().is_some_and(|rules| !rules.written);
     let made = |fill, overwriting| {
-        Preconditioning::new(fill, overwriting, round, request.seed).in_order(request.prefill_order)
+        let made = Preconditioning::new(fill, overwriting, round, request.seed);
+        made.in_order(request.prefill_order).with_whole_map(whole_map)
     };
     // What is overwritten in place needs no preparing: every sector is there.
     let mode = if geometry.pools() == 0 { PrefillMode::None } else { request.prefill };

@@ -69,6 +69,9 @@ pub struct Recipe {
     /// Whether one pool is overwritten in place of all of them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub composed: bool,
+    /// Whether pages of the map are there of which nothing was written.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub whole_map: bool,
     /// What fills one block group in each pool [units].
     pub round: u32,
 }
@@ -108,6 +111,8 @@ pub struct Preconditioning {
     written: u64,
     total: u64,
     settled: bool,
+    /// Every page of a map that lies in flash is written.
+    whole_map: bool,
 }
 
 impl Preconditioning {
@@ -160,7 +165,18 @@ impl Preconditioning {
             written: 0,
             total: fill_units + most,
             settled: false,
+            whole_map: false,
         }
+    }
+
+    /// The same; every page of the map is on the media, where it lies there, if `whole_map`, and else those that hold something.
+    pub fn with_whole_map(self, whole_map: bool) -> Self {
+        Self { whole_map, ..self }
+    }
+
+    /// Whether it leaves the drive as it is.
+    pub fn is_of_nothing(&self) -> bool {
+        self.total() == 0 && !self.whole_map
     }
 
     /// The same, with the units of `fill` written in this order.
@@ -211,6 +227,7 @@ impl Preconditioning {
             until_steady: self.settling.is_some(),
             by_workload: self.own.as_ref().map(|own| own.identity().to_owned()),
             composed: self.composition.is_some(),
+            whole_map: self.whole_map,
             round: self.round,
         }
     }
@@ -261,8 +278,9 @@ impl Preconditioning {
             self.overwrite(&mut driver, left)?;
         }
         if self.filled() && self.overwriting_done() {
-            if self.written() > 0 && driver.ftl().translation_units() > 0 {
-                driver.write_map(entries_of_page(driver.ftl().geometry().unit_bytes)).map_err(internal)?;
+            if (self.written() > 0 || self.whole_map) && driver.ftl().translation_units() > 0 {
+                let entries = entries_of_page(driver.ftl().geometry().unit_bytes);
+                driver.write_map(entries, self.whole_map).map_err(internal)?;
             }
             driver.settle();
             ftl.clear_counters();

@@ -47,6 +47,12 @@ pub struct MapRules {
     pub host_memory: Option<Bytes>,
     /// From asking for something there until it is in the controller [ns].
     pub host_access: Ns,
+    /// What a read of a page moves that commands wait for; `None`: all of it [B].
+    pub fetch_size: Option<Bytes>,
+    /// Writes wait for what is not in memory.
+    pub writes_wait: bool,
+    /// What leaves changed is written.
+    pub written: bool,
 }
 
 /// The parameters of a policy that caches a map, which are those of all of them.
@@ -68,14 +74,31 @@ macro_rules! cached_map {
             pub host_memory: Option<ninescope_model::units::Bytes>,
             /// From asking for something in the host's memory until it is there [ns].
             pub host_access: ninescope_model::units::Duration,
+            /// What a read of a page of the map for commands moves; absent: all of it [B].
+            #[serde(skip_serializing_if = "Option::is_none")]
+            #[schemars(transform = ninescope_model::schema::above_zero)]
+            pub fetch_size: Option<ninescope_model::units::Bytes>,
+            /// Whether writes wait for what is not in memory.
+            pub writes_wait: bool,
+            /// Whether what leaves memory changed is written.
+            pub written: bool,
         }
 
         impl Default for $policy {
-            /// 1 MiB, and no memory of the host, which is a round trip over its link away.
+            /// 1 MiB, and no memory of the host, which is a round trip over its link away; writes wait, and all is written.
             fn default() -> Self {
                 let size = ninescope_model::units::Bytes(1 << 20);
                 let host_access = ninescope_model::units::Duration(1_000);
-                Self { size, updates_in_flight: 16, host_memory: None, host_access }
+                let (host_memory, fetch_size) = (None, None);
+                Self {
+                    size,
+                    updates_in_flight: 16,
+                    host_memory,
+                    host_access,
+                    fetch_size,
+                    writes_wait: true,
+                    written: true,
+                }
             }
         }
 
@@ -87,6 +110,9 @@ macro_rules! cached_map {
                     updates_in_flight: self.updates_in_flight,
                     host_memory: self.host_memory,
                     host_access: ninescope_kernel::Ns(self.host_access.0),
+                    fetch_size: self.fetch_size,
+                    writes_wait: self.writes_wait,
+                    written: self.written,
                 })
             }
         }

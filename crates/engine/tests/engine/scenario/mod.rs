@@ -484,7 +484,7 @@ impl Drive {
             driver.write(Lpa(unit)).expect("a drive with spare blocks");
         }
         if self.map_pages() > 0 {
-            driver.write_map(entries_of_page(self.unit_bytes)).expect("a drive with spare blocks");
+            driver.write_map(entries_of_page(self.unit_bytes), false).expect("a drive with spare blocks");
         }
         driver.settle();
         let nand = Nand::new(&geometry, self.timing.clone()).expect("legal times");
