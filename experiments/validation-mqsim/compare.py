@@ -32,8 +32,10 @@ NINESCOPE = ROOT / ".venv" / "bin" / "ninescope"
 CASES = ("rand70_128g_fresh", "rand70_128g_o40", "randw_128g_fresh", "wsrch", "tpcc")
 _READS, _MIXES = ("a_r_qd1", "a_r_qd64", "a_seqr_64k", "b_r_qd64"), ("a_70_4k_qd16", "a_50_qd32", "b_50_qd32")
 WITHOUT_CACHES = (*_READS, *_MIXES, "a_w_qd16")
+# In the account mapping reads are a step of their own, by formula.
+IDEAL = ['ftl.map="ideal"']
 # Where each page of a request is a request of its own, more than MQSim fetches at a time are inside.
-UNBOUNDED = ["controller.buffered_pages=65535", "controller.queue_depth=65535"]
+UNBOUNDED = [*IDEAL, "controller.buffered_pages=65535", "controller.queue_depth=65535"]
 AT_PROGRAM = ['controller.write_completion="program"']
 CHIPS = 32
 PAGE_SECTORS = 16
@@ -235,12 +237,12 @@ def closed_network(
 
 def rand70(peer: Peer, ours: Imported, folder: Path) -> None:
     title("rand70_128g_fresh (4 KiB, 70/30, QD 16, 1 M)")
-    dies = Run(ours.job, ours.dies, [], "--prefill", "full")
-    chips = Run(ours.job, ours.chips, [], "--prefill", "full")
+    dies = Run(ours.job, ours.dies, IDEAL, "--prefill", "full")
+    chips = Run(ours.job, ours.chips, IDEAL, "--prefill", "full")
     packed = Run(
         ours.job,
         ours.dies,
-        ['geometry.page_size="8KiB"', "geometry.pages_per_block=256"],
+        [*IDEAL, 'geometry.page_size="8KiB"', "geometry.pages_per_block=256"],
         "--prefill",
         "full",
     )
@@ -268,7 +270,7 @@ def rand70(peer: Peer, ours: Imported, folder: Path) -> None:
     mapped = Run(
         trace,
         ours.chips,
-        ["controller.queue_depth=16"],
+        [*IDEAL, "controller.queue_depth=16"],
         "--prefill",
         "full",
         "--closed-loop",
@@ -330,7 +332,7 @@ def randw(peer: Peer, ours: Imported, folder: Path) -> None:
     # completes at its program, that is a closed loop of 256 programs.
     job = folder / "randw.toml"
     job.write_text(ours.job.read_text().replace("iodepth = 16\n", "iodepth = 256\n"))
-    run = Run(job, ours.chips, AT_PROGRAM, "--prefill", "none")
+    run = Run(job, ours.chips, IDEAL + AT_PROGRAM, "--prefill", "none")
     exact("requests", peer.requests, run.requests)
     exact("flash pages programmed", peer.pages("Program"), run.counters["host_page_programs"])
     line("throughput [k/s]", peer.requests / peer.simulated * 1e3, run.requests / run.simulated * 1e3)

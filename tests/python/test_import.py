@@ -231,23 +231,23 @@ def test_the_validated_configurations_import(cli, tmp_path, case):
         *dict.fromkeys(
             (
                 *("a_r_qd1", "a_r_qd64", "a_seqr_64k", "b_r_qd64", "a_70_4k_qd16", "a_w_qd16", "a_50_qd32"),
-                "b_50_qd32",
+                *("b_50_qd32", "wsrch", "rand70_128g_fresh", "rand70_128g_o40", "randw_128g_fresh"),
             ),
             0.02,
         ).items(),
-        # Without MQSim's mapping reads.
-        ("randw_128g_fresh", 0.03),
-        ("tpcc", 0.05),
+        # MQSim's cache keeps 2.8 % of the pages that are written, on a drive that has more to do than it can.
+        ("tpcc", 0.2),
     ],
 )
 def test_as_mqsim_has_the_mean_latency_of_mqsim(cli, tmp_path, case, slack):
-    # Of 50,000 requests and more 20,000: enough for 2 %, asked of the whole runs. A cache fills first.
-    requested = "100000" if case == "randw_128g_fresh" else "20000"
+    # Of 50,000 requests and more 20,000: enough for 2 %, asked of the whole runs. With a cached map they are
+    # run whole, because fewer misses read flash once it is full.
+    requested = "20000" if case[1] == "_" else "1000000"
     files = (PEERS / case / "ssdconfig.xml", PEERS / case / "workload.xml")
     trace = PEERS.parents[1] / f"traces/other/mqsim_{case}-small.trace.zst"
-    if case == "tpcc" and not trace.exists():
+    if case in ("tpcc", "wsrch") and not trace.exists():
         pytest.skip(f"NO {trace}: MQSim's traces are not compared")
-    traced = ("--trace", trace) if case == "tpcc" else ()
+    traced = ("--trace", trace) if case in ("tpcc", "wsrch") else ()
     report = imported(cli, tmp_path / "out", *files, "--as", "mqsim", *traced)
     said = (PEERS / case / "workload_scenario_1.xml").read_text()
     [theirs] = re.findall(r"<Device_Response_Time>(\d+)</", said)[:1]

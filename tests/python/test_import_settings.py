@@ -48,6 +48,7 @@ OTHER_WORDS = {
     "Data_Cache_Sharing_Mode": "EQUAL_PARTITIONING",
     "Data_Cache_Capacity": "134217728",
     "Address_Mapping": "HYBRID",
+    "CMT_Capacity": "1048576",
     "CMT_Sharing_Mode": "EQUAL_PARTITIONING",
     "Plane_Allocation_Scheme": "PDWC",
     "Transaction_Scheduling_Policy": "OUT_OF_ORDER",
@@ -222,13 +223,76 @@ def test_values_become_what_the_docs_say(tmp_path):
     # 2 bytes at 800 MT/s, which MQSim cuts to 1 ns.
     wide = {"Flash_Channel_Width": "2", "Channel_Transfer_Rate": "800"}
     assert made(wide)[0]["nand"]["channel_rate"] == "1600000000B/s"
-    assert made(wide, as_mqsim=True)[0]["nand"]["channel_rate"] == "2000000000B/s"
+    # Requests of one flow have half of a page, those of the other one are taken to have all of it.
+    assert made(wide, as_mqsim=True)[0]["nand"]["channel_rate"] == f"{round(2e9 / 0.75)}B/s"
     assert made({})[0]["scheduler"]["suspend"] == "immediate"
     assert made({})[0]["nand"]["suspend_recover"] == "700000ns"
     assert made({"CMD_Suspension_Support": "PROGRAM"})[0]["scheduler"]["suspend"] == "none"
     assert "suspend" not in made({}, as_mqsim=True)[0]["scheduler"]
     victim = made({"GC_Block_Selection_Policy": "RANDOM_PP"})[0]["ftl"]["victim"]
     assert victim == "random-invalid"
+
+
+def test_a_cached_map_has_as_many_entries_as_in_mqsim(tmp_path):
+    """8 channels of 4 chips of 2 dies of 2 planes of 2048 blocks of 256 pages are 2^26 pages of 16 sectors.
+
+    An entry has 2 x 26 + 16 bits, which are 9 B.
+    """
+
+    def made(values: dict[str, str], *, as_mqsim: bool = False) -> Any:
+        drive, _, _ = outcome(changed(tmp_path / "files", values), as_mqsim=as_mqsim)[0]
+        return drive["ftl"].get("map")
+
+    assert made({"Ideal_Mapping_Table": "true"}) is None
+    entries = 2_097_152 // 9
+    plain = {"policy": "entries", "size": f"{entries * 8}B", "writes_wait": False}
+    assert made({}) == plain
+    assert made({"Device_Level_Data_Caching_Mode": "TURNED_OFF"}).get("writes_wait") is None
+    peer = made({}, as_mqsim=True)
+    assert {key: peer[key] for key in plain} == plain
+    # A sector, on a channel that is faster by 16 / 12: see below.
+    assert (peer["written"], peer["fetch_size"]) == (False, "683B")
+    # A quarter of the blocks: 2^24 pages, entries of 8 B.
+    assert made({"Block_No_Per_Plane": "512"})["size"] == f"{2_097_152}B"
+    with pytest.raises(ninescope.ConfigError, match="CMT_Capacity> 8: is not a number from 9"):
+        made({"CMT_Capacity": "8"})
+
+
+def test_each_flow_has_a_map_of_the_full_size_in_mqsim(tmp_path):
+    config, workload = changed(tmp_path / "files", {})
+    text = Path(workload).read_text()
+    begin, end = text.index("\t\t<IO_Flow_Parameter_Set_S"), text.index("\t\t<IO_Flow_Parameter_Set_T")
+    Path(workload).write_text(text[:begin] + text[begin:end] * 2 + text[text.index("\t</IO_Scenario>") :])
+
+    def made(sharing: str, *, as_mqsim: bool) -> tuple[int, list[Any]]:
+        text = Path(config).read_text()
+        name = "CMT_Sharing_Mode"
+        Path(config).write_text(re.sub(rf"<{name}>[^<]*</{name}>", f"<{name}>{sharing}</{name}>", text))
+        (drive, _, _), said = outcome((config, workload), as_mqsim=as_mqsim)
+        return int(drive["ftl"]["map"]["size"].removesuffix("B")), [
+            group for tag, _, group in said if tag == name
+        ]
+
+    one = 2_097_152 // 9 * 8
+    assert made("SHARED", as_mqsim=False) == (one, [])
+    assert made("SHARED", as_mqsim=True) == (2 * one, ["wrong"])
+    for as_mqsim in (False, True):
+        assert made("EQUAL_PARTITIONING", as_mqsim=as_mqsim) == (one, ["otherwise"])
+
+
+def test_as_mqsim_only_the_sectors_asked_for_move(tmp_path):
+    """The channel is as fast as that makes it in the mean.
+
+    Requests of 24 sectors at multiples of 16 have two pages, 12 sectors of each.
+    """
+    odd = {"Average_Request_Size": "24"}
+    (drive, _, _), _ = outcome(changed(tmp_path / "files", odd), as_mqsim=True)
+    plain = outcome(changed(tmp_path / "files", odd), as_mqsim=False)[0][0]
+    assert drive["geometry"]["page_size"] == plain["geometry"]["page_size"] == "8192B"
+    # The other flow replays a trace that is not there, of which whole pages are taken: 14 of 16 in the mean.
+    assert drive["nand"]["channel_rate"] == f"{round(1e9 / 3 / (14 / 16))}B/s"
+    assert drive["ftl"]["map"]["fetch_size"] == f"{round(512 / (14 / 16))}B"
+    assert (drive["scheduler"]["multi_plane"], plain["scheduler"]["multi_plane"]) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -345,10 +409,10 @@ def test_the_account_is_a_count_for_each_group_and_whole_with_verbose(cli, tmp_p
     for group in ("carried over", "wrong there", "without effect there", "modelled otherwise"):
         assert re.search(rf"^ *\d+ {group}: ", out, re.MULTILINE)
     assert "unknown" not in out
-    assert "CMT_Capacity" not in out
-    assert "CMT_Capacity = 2097152: the whole map" in (tmp_path / "out/drive.toml").read_text()
+    assert "Caching_Mechanism" not in out
+    assert "Caching_Mechanism = ADVANCED: a buffer" in (tmp_path / "out/drive.toml").read_text()
     code, out, _ = cli("import", "mqsim", *files, "--out", tmp_path / "out", "--verbose", "--as", "mqsim")
-    assert re.search(r"CMT_Capacity 2097152 +the whole map is in DRAM", out)
+    assert re.search(r"Caching_Mechanism ADVANCED +a buffer whose pages", out)
     assert re.search(
         r"done as MQSim does it, where hardware does not\n(.*\n)*  scheduler.channel +a channel", out
     )

@@ -152,6 +152,7 @@ def convert(
         as_mqsim=as_mqsim,
         flows=len(flows) if together else 1,
         sectors_of_writes=lambda page: sum(flow.sectors_of_writes(page) for flow in flows) / len(flows),
+        sectors_of_requests=lambda page: sum(flow.sectors_of_requests(page) for flow in flows) / len(flows),
     )
     for index, flow in enumerate(flows):
         if together:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from ninescope._native import ConfigError
 from ninescope.mqsim.document import Sheet, read
 from ninescope.mqsim.report import Left, Part
-from ninescope.mqsim.settings import UNKNOWN, unknown
+from ninescope.mqsim.settings import UNKNOWN, WRONG, unknown
 
 _ROOT = "Execution_Parameter_Set"
 _HOST, _DEVICE, _FLASH = "Host_Parameter_Set", "Device_Parameter_Set", "Flash_Parameter_Set"
@@ -32,6 +32,8 @@ _COMMAND_ADDRESS_NS = 290
 _READ_MORE_NS = 20
 # MQSim starts collecting at this many free blocks of a plane, however small the threshold.
 _GC_BLOCKS_LEAST = 10
+# What an entry takes of a cached map here.
+_MAP_ENTRY = 8
 
 
 @dataclasses.dataclass
@@ -50,12 +52,13 @@ def read_drive(
     as_mqsim: bool,
     flows: int,
     sectors_of_writes: Callable[[int], float],
+    sectors_of_requests: Callable[[int], float],
 ) -> Drive:
     """Convert the file. Requests of `page_bytes`, below a page, want such pages; `cached`: writes are.
 
     With `as_mqsim` channel and dies do what MQSim does of the file, else what the file says of hardware.
     So many `flows` are in one run. `sectors_of_writes` says how many sectors of a page of so many a write
-    has in the mean.
+    has in the mean, `sectors_of_requests` the same of reads and writes.
     """
     root = read(path, "Execution_Parameter_Set")
     sections = {child.tag: child for child in root.children}
@@ -71,9 +74,12 @@ def read_drive(
     part.table["summary"] = f"imported from MQSim's {path.rpartition('/')[2]}"
     together = "--as mqsim" if as_mqsim else "--one-command-per-chip" if one_command_per_chip else None
     _geometry(part, device, flash, page_bytes, together)
-    _nand(part, device, flash)
+    # The sectors alone that a request has of a page move in MQSim, and here whole units do.
+    page = _page_bytes(part) // _SECTOR
+    moved = sectors_of_requests(page) / page if as_mqsim else 1.0
+    _nand(part, device, flash, moved)
     _ftl(part, device, flash)
-    _map(part, device)
+    _map(part, device, flash, cached=cached, flows=flows, moved=moved)
     _controller(part, host, device, cached, flows)
     if cached:
         _buffer(part, device, flash, sectors_of_writes)
@@ -123,7 +129,7 @@ def _geometry(part: Drive, device: Sheet, flash: Sheet, page_bytes: int | None, 
     part.put("ftl.mapping_unit", part.table["geometry"]["page_size"], "Address_Mapping = PAGE_LEVEL")
 
 
-def _nand(part: Drive, device: Sheet, flash: Sheet) -> None:
+def _nand(part: Drive, device: Sheet, flash: Sheet, moved: float) -> None:
     cell = flash.one_of("Flash_Technology", tuple(_CELLS))
     pages = _CELLS[cell]
     part.put("nand.cell", cell.lower(), "Flash_Technology")
@@ -147,10 +153,10 @@ def _nand(part: Drive, device: Sheet, flash: Sheet) -> None:
         f"{_COMMAND_ADDRESS_NS}ns",
         "Flash_Comm_Protocol = NVDDR2, whose times are built in",
     )
-    _channel_rate(part, device)
+    _channel_rate(part, device, moved)
 
 
-def _channel_rate(part: Drive, device: Sheet) -> None:
+def _channel_rate(part: Drive, device: Sheet, moved: float) -> None:
     width = device.count("Flash_Channel_Width", 1, 64)
     source = "Channel_Transfer_Rate x Flash_Channel_Width"
     if not part.as_mqsim:
@@ -162,10 +168,11 @@ def _channel_rate(part: Drive, device: Sheet) -> None:
             "Channel_Transfer_Rate", "takes no time in MQSim, which cuts it to whole ns: 1000 is its most"
         )
     transfer_ns = int(1000 / device.number("Channel_Transfer_Rate"))
+    of_page = "" if moved == 1 else f"; as much higher as less of a page moves, {moved:.4g} of it in the mean"
     part.put(
         "nand.channel_rate",
-        f"{width * 1_000_000_000 // transfer_ns}B/s",
-        f"--as mqsim: {source}, cut to whole ns per transfer, {transfer_ns} here",
+        f"{round(width * 1_000_000_000 / transfer_ns / moved)}B/s",
+        f"--as mqsim: {source}, cut to whole ns per transfer, {transfer_ns} here{of_page}",
     )
 
 
@@ -196,9 +203,36 @@ def _ftl(part: Drive, device: Sheet, flash: Sheet) -> None:
     )
 
 
-def _map(part: Drive, device: Sheet) -> None:
+def _map(part: Drive, device: Sheet, flash: Sheet, *, cached: bool, flows: int, moved: float) -> None:
     if device.flag("Ideal_Mapping_Table"):
         part.idle("of a cached map, and Ideal_Mapping_Table is true", "CMT_Capacity", "CMT_Sharing_Mode")
+        return
+    part.put("ftl.map.policy", "entries", "Ideal_Mapping_Table = false: single entries are cached")
+    entry = _map_entry_bytes(part, flash)
+    entries = device.count("CMT_Capacity", entry) // entry
+    of_each = ""
+    shared = device.one_of("CMT_Sharing_Mode", ("SHARED", "EQUAL_PARTITIONING")) == "SHARED"
+    if part.as_mqsim and shared and flows > 1:
+        entries, of_each = entries * flows, f", for each of {flows} flows (--as mqsim)"
+        part.say("CMT_Sharing_Mode", WRONG, "each flow has a map of the full size there; here they share one")
+    why = f"CMT_Capacity has {entries} entries of {entry} B there{of_each}; here they take {_MAP_ENTRY} B"
+    part.put("ftl.map.size", f"{entries * _MAP_ENTRY}B", why)
+    if cached:
+        why = "Device_Level_Data_Caching_Mode: what is in the cache is written, and its entry looked up then"
+        part.put("ftl.map.writes_wait", False, why)
+    if part.as_mqsim:
+        why = "--as mqsim: pages of the map are queued to be written, never are, and are at hand from then on"
+        part.put("ftl.map.written", False, why)
+        of_rate = "" if moved == 1 else f", as much as {_SECTOR} B at the channel's own rate"
+        why = f"--as mqsim: of a page of the map one sector moves{of_rate}"
+        part.put("ftl.map.fetch_size", f"{min(_page_bytes(part), round(_SECTOR / moved))}B", why)
+
+
+def _map_entry_bytes(part: Drive, flash: Sheet) -> int:
+    """Return what an entry takes of MQSim's cached map: two numbers of pages and a bit for each sector."""
+    blocks, pages = flash.count("Block_No_Per_Plane", 1), flash.count("Page_No_Per_Block", 1)
+    number = math.log2(math.prod(part.resources) * blocks * pages)
+    return math.ceil((2 * number + flash.count("Page_Capacity", _SECTOR) // _SECTOR) / 8)
 
 
 def _victim(part: Part, device: Sheet, blocks: int) -> None:
@@ -263,7 +297,12 @@ def _scheduler(part: Drive, device: Sheet, flash: Sheet) -> None:
     if part.as_mqsim:
         why = "--as mqsim: a channel asks for commands when no read data wait"
         part.put("scheduler.channel", "read-data-first", why)
-    part.put("scheduler.multi_plane", False, "commands to two planes of a die are merged only now and then")
+    if part.as_mqsim:
+        why = "--as mqsim: commands to planes at the same page are merged, here of all planes of the chip"
+        part.put("scheduler.multi_plane", True, why)
+    else:
+        why = "commands to two planes of a die are merged only now and then"
+        part.put("scheduler.multi_plane", False, why)
     if part.as_mqsim or not flash.has("CMD_Suspension_Support"):
         return
     if "ERASE" not in flash.one_of("CMD_Suspension_Support", ("NONE", "ERASE", "PROGRAM", "PROGRAM_ERASE")):

@@ -1,4 +1,4 @@
-"""How much of a page a write has, of requests of one size and of a trace, and how many requests that has."""
+"""How much of a page requests have that are of one size or in a trace, and how many requests a trace has."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BATCH = 1 << 16
-_WRITE = 1
-"""The number of a write in the engine."""
+_READ, _WRITE = 0, 1
+"""The numbers of reads and writes in the engine."""
 
 
 def of_size(sectors: int, unit: int, page: int) -> float:
@@ -29,11 +29,11 @@ def requests_of(path: str) -> int:
     return sum(len(ops) for ops, _, _ in _batches(path))
 
 
-def of_trace(path: str, page: int) -> float | None:
-    """Return the mean for the writes of a trace; None where it has none."""
+def of_trace(path: str, page: int, *, reads: bool = False) -> float | None:
+    """Return the mean for the writes of a trace, with `reads` for both; None where it has none."""
     sectors = pages = 0
     for ops, lbas, sizes in _batches(path):
-        written = ops == _WRITE
+        written = (ops == _WRITE) | ((ops == _READ) & reads)
         first, size = lbas[written].astype("int64"), sizes[written].astype("int64")
         sectors += int(size.sum())
         pages += int(((first + size - 1) // page - first // page + 1).sum())

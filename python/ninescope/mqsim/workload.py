@@ -52,6 +52,12 @@ class Flow(Part):
             return pieces.of_trace(self.trace, page) or page
         return page
 
+    def sectors_of_requests(self, page: int) -> float:
+        """Return the same of reads and writes."""
+        if self.trace and Path(self.trace).is_file():
+            return pieces.of_trace(self.trace, page, reads=True) or page
+        return self.sectors_of_writes(page)
+
 
 def read_flows(
     path: str, scenario: int, *, as_mqsim: bool = False, trace: str | None = None
