@@ -119,10 +119,8 @@ fn a_write_of_parts_of_two_units_senses_the_page_once_that_holds_both() {
     assert_eq!(run.parts(Op::Write), [(Cause::ReadModifyWrite, UNIT_READ + UNIT_TRANSFER)]);
     assert_eq!((run.place_of(0), run.place_of(1)), (Ppa(GROUP), Ppa(GROUP + 1)));
     // In two pages of one die, and with a whole unit between them: one read each.
-    for run in [
-        prepared().run(vec![sectors(Op::Write, 0, 3 * unit + unit / 2, UNIT)]),
-        prepared().run(vec![sectors(Op::Write, 0, unit / 2, 2 * UNIT)]),
-    ] {
+    for (first, count) in [(3 * unit + unit / 2, UNIT), (unit / 2, 2 * UNIT)] {
+        let run = prepared().run(vec![sectors(Op::Write, 0, first, count)]);
         assert_eq!(run.counters().read_modify_write_reads, 2);
         assert_eq!(run.latency(0), 2 * UNIT_READ);
     }

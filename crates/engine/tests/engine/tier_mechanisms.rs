@@ -139,9 +139,9 @@ fn the_rest_of_a_page_written_in_part_is_fetched() {
     assert_eq!(latencies(&flash), [FLASH_READ + 24 * SECTOR, 32 * SECTOR]);
     let memory = write_completed_from_below("nv-wb");
     assert_eq!(latencies(&memory), [24 * 10_100 + 24 * SECTOR, 32 * SECTOR]);
-    for device in [flash, memory] {
-        assert_eq!((counters(&device).fetched_on_write, counters(&device).copied_up), (1, 1));
-        assert_eq!(slots_in_use(&device), [(0, u32::MAX, 0xff)]);
+    for device in [&flash, &memory] {
+        assert_eq!((counters(device).fetched_on_write, counters(device).copied_up), (1, 1));
+        assert_eq!(slots_in_use(device), [(0, u32::MAX, 0xff)]);
     }
 }
 
