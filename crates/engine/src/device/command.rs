@@ -26,8 +26,8 @@ impl<K: Kind> Device<K> {
 
     fn fetch(&mut self, lane: usize) -> Result<(), SimulationError> {
         let Some((index, request)) = self.host.fetch(&mut self.run, lane)? else { return Ok(()) };
-        if let Some(part) = &mut self.tier {
-            part.host_comes();
+        if self.flow == Flow::Tier {
+            self.tiered().host_comes();
         }
         let id = self.host.command(index).id;
         observe!(self, Event::Fetched { slot: index, id, lane: lane as u16, request });
@@ -46,13 +46,13 @@ impl<K: Kind> Device<K> {
     fn command_processed(&mut self, index: u32) -> Result<(), SimulationError> {
         match self.host.command(index).op {
             Op::Read => match self.flow {
-                Flow::Flash if self.mapping.is_none() => self.start_read(index),
-                Flow::Flash => self.start_when_mapped(index),
+                Flow::Flash => self.start_read(index),
+                Flow::MappedFlash => self.start_when_mapped(index),
                 Flow::Scm => self.start_on_scm(index, QueueClass::HostRead),
                 Flow::Tier => self.start_tiered_read(index),
             },
             Op::Trim => match self.flow {
-                Flow::Flash => self.start_trim(index),
+                Flow::Flash | Flow::MappedFlash => self.start_trim(index),
                 Flow::Scm => self.trim_on_scm(index),
                 Flow::Tier => self.start_tiered_trim(index),
             },
@@ -76,8 +76,8 @@ impl<K: Kind> Device<K> {
     #[inline]
     fn write_data_arrived(&mut self, index: u32) -> Result<(), SimulationError> {
         match self.flow {
-            Flow::Flash if self.mapping.is_none() => self.start_write(index),
-            Flow::Flash => self.start_when_mapped(index),
+            Flow::Flash => self.start_write(index),
+            Flow::MappedFlash => self.start_when_mapped(index),
             Flow::Scm => self.start_on_scm(index, QueueClass::HostProgram),
             Flow::Tier => self.start_tiered_write(index),
         }
@@ -129,8 +129,8 @@ impl<K: Kind> Device<K> {
     pub(super) fn complete(&mut self, index: u32, mut parts: Parts, transaction: u32) -> Result<(), SimulationError> {
         let now = self.run.now;
         let command = *self.host.command(index);
-        if let Some(mapping) = &mut self.mapping {
-            parts.add(Cause::MappingRead, mapping.take_wait(index));
+        if self.flow == Flow::MappedFlash {
+            parts.add(Cause::MappingRead, self.wait_for_map_of(index));
         }
         let latency = command.close_parts(&mut self.run, &mut parts)?;
         if let Some(tenants) = &mut self.run.transactions.tenants {
@@ -141,7 +141,7 @@ impl<K: Kind> Device<K> {
         }
         self.run.transactions.command_ended(index);
         let awaited = self.host.leaves(now, index, &command);
-        if self.tier.is_some() {
+        if self.flow == Flow::Tier {
             self.host_may_begin_to_rest();
         }
         if self.host.is_over(now) {

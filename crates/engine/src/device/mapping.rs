@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ninescope_kernel::WakeQueue;
+use ninescope_kernel::{Ns, WakeQueue};
 use ninescope_model::{Lpa, Op, Source};
 
 use super::Device;
@@ -64,10 +64,9 @@ impl<K: Kind> Device<K> {
         }
     }
 
-    /// Whether nothing of the map is to be read or written before time moves on.
-    #[inline]
-    pub(super) fn map_rests(&self) -> bool {
-        self.mapping.as_ref().is_none_or(|mapping| !mapping.has_work(self.host.is_over(self.run.now)))
+    /// How long a command that ends has waited for the map.
+    pub(super) fn wait_for_map_of(&mut self, index: u32) -> Ns {
+        self.mapping.as_mut().map_or(Ns::ZERO, |mapping| mapping.take_wait(index))
     }
 
     /// Reads and writes of the map that are due.

@@ -44,6 +44,8 @@ pub use seen::{HostEnd, Seen};
 enum Flow {
     /// By flash alone.
     Flash,
+    /// The same, with a map that lies in flash itself.
+    MappedFlash,
     /// By storage-class memory alone.
     Scm,
     /// By two media.
@@ -216,6 +218,9 @@ impl<K: Kind> Device<K> {
     /// Gives the drive a map that lies in flash, as its translation layer is made for. Before anything runs.
     pub fn set_map(&mut self, config: &MapConfig) {
         self.mapping = Mapping::new(config, self.flash.ftl(), self.host.depth(), K::ACTIVE).map(Box::new);
+        if self.mapping.is_some() {
+            self.flow = Flow::MappedFlash;
+        }
     }
 
     /// Runs on until about `events` more events were handled or everything is done. How a run is cut into
@@ -324,17 +329,17 @@ impl<K: Kind> Device<K> {
     fn drain_instant(&mut self) -> Result<(), SimulationError> {
         loop {
             self.fetch_commands()?;
-            if self.mapping.is_some() {
-                self.pump_map()?;
-            }
             if self.flash.take_up_line() {
                 self.retry_stalled_writes()?;
             }
             while let Some(pool) = self.flash.next_touched_pool() {
                 self.pump_gc(pool)?;
             }
-            if self.flow != Flow::Flash {
-                self.drain_scm()?;
+            match self.flow {
+                Flow::Flash => {}
+                // Whatever changes the map at this instant has by now.
+                Flow::MappedFlash => self.pump_map()?,
+                Flow::Scm | Flow::Tier => self.drain_scm()?,
             }
             while let Some(die) = self.flash.next_touched_die() {
                 self.dispatch(die)?;
@@ -342,8 +347,7 @@ impl<K: Kind> Device<K> {
             while let Some(channel) = self.flash.next_touched_channel() {
                 self.arbitrate_channel(channel)?;
             }
-            let flash_rests = !self.flash.line_may_go_on() && !self.flash.collection_may_go_on();
-            if !self.host.has_work(self.run.now) && flash_rests && self.map_rests() {
+            if !self.host.has_work(self.run.now) && !self.flash.line_may_go_on() && !self.flash.collection_may_go_on() {
                 self.host.await_arrival(&mut self.run);
                 return Ok(());
             }

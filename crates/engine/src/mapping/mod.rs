@@ -370,12 +370,6 @@ impl Mapping {
 
     // ---- reading and writing -----------------------------------------------------------------------
 
-    /// Whether a page is to be read or written before time moves on.
-    #[inline]
-    pub fn has_work(&self, host_is_over: bool) -> bool {
-        self.may_fetch(host_is_over) || self.may_update(host_is_over)
-    }
-
     /// What left memory changed waits to be written: as long as too much of it does, nothing more comes in. When nothing more
     /// comes from the host nothing of that is written any more, and what is still wanted beside a write is read.
     fn may_fetch(&self, host_is_over: bool) -> bool {
