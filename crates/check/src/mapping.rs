@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use ninescope_engine::View;
 use ninescope_engine::mapping::{CacheChange, MapCounters, Mapping, entries_of_page};
-use ninescope_kernel::Ns;
+use ninescope_kernel::{BitTable, Ns};
 use ninescope_model::{Lpa, Ppa, Stream};
 
 use crate::marks::{Mark, Marks};
@@ -39,9 +39,9 @@ pub struct MapBook {
     host_by_use: BTreeMap<u64, u32>,
     clock: u64,
     /// Units whose entries are not as they lie on the media.
-    stale: BTreeSet<u32>,
+    stale: BitTable,
     /// Those of them that were so at the start and did not change since.
-    stale_at_start: BTreeSet<u32>,
+    stale_at_start: BitTable,
     /// Pages that are read beside writes, and those that stay in the controller for good.
     beside: BTreeSet<u32>,
     kept: BTreeSet<u32>,
@@ -61,7 +61,8 @@ impl MapBook {
         let units = view.ftl.logical_units();
         // What is never written is on the media as it was when nothing lay anywhere.
         let is_stale = |unit: &u32| !mapping.is_written() && view.ftl.translate(Lpa(*unit)) != Ppa::UNMAPPED;
-        let stale: BTreeSet<u32> = (0..units).filter(is_stale).collect();
+        let mut stale = BitTable::new(units as usize);
+        (0..units).filter(is_stale).for_each(|unit| stale.set(unit as usize));
         Some(Self {
             entries: entries_of_page(view.ftl.geometry().unit_bytes),
             units,
@@ -253,7 +254,8 @@ impl MapBook {
                     "the entry of unit {first} leaves memory, the one used longest ago is {oldest:?}"
                 );
                 self.used.remove(&first.0);
-                let stale = self.stale.range(self.units_of_item(first.0)).next();
+                let units = self.units_of_item(first.0);
+                let stale = self.stale.next_set_before(units.start as usize, units.end as usize);
                 require!(
                     dirty == stale.is_some(),
                     MapWritten,
@@ -283,8 +285,8 @@ impl MapBook {
     }
 
     fn is_as_it_is_now(&mut self, page: u32) {
-        let kept = self.stale.split_off(&(page * self.entries));
-        self.stale.extend(kept.range((page + 1) * self.entries..));
+        let end = ((page + 1) * self.entries).min(self.units);
+        self.stale.clear_range((page * self.entries) as usize, end as usize);
     }
 
     pub fn page_kept(&mut self, view: &View<'_>, page: u32, marks: &mut Marks) -> Checked {
@@ -316,8 +318,8 @@ impl MapBook {
     /// A unit lies elsewhere.
     pub fn moved(&mut self, lpa: Lpa) {
         if lpa.0 < self.units {
-            self.stale.insert(lpa.0);
-            self.stale_at_start.remove(&lpa.0);
+            self.stale.set(lpa.index());
+            self.stale_at_start.clear(lpa.index());
             if !self.used.contains_key(&self.item(lpa.0)) {
                 self.counted.changes_outside += 1;
                 let page = lpa.0 / self.entries;
@@ -344,9 +346,11 @@ impl MapBook {
 
     /// Everything that changed is in memory or will be written, and memory holds what it is said to take.
     pub fn sweep(&self, view: &View<'_>) -> Checked {
-        let changed = self.stale.difference(&self.stale_at_start);
-        for &unit in changed.filter(|unit| !self.used.contains_key(&self.item(**unit))) {
-            self.is_to_be_written(view, Lpa(unit))?;
+        let stale = std::iter::successors(self.stale.next_set(0), |&unit| self.stale.next_set(unit + 1));
+        for unit in stale.filter(|&unit| !self.stale_at_start.get(unit)).map(|unit| unit as u32) {
+            if !self.used.contains_key(&self.item(unit)) {
+                self.is_to_be_written(view, Lpa(unit))?;
+            }
         }
         let Some(mapping) = mapping(view) else { return Ok(()) };
         let take = self.used.keys().map(|&first| {
