@@ -31,6 +31,7 @@ from ninescope.report.latency import percentile_cell
 from ninescope.result import PERCENTILES, Band, Result
 from ninescope.result.attribution import bands_in_device
 from ninescope.result.identity import of_run
+from ninescope.result.jobs import JobWaits
 from ninescope.text.bands import empty_bands, misshapen_band, tail_band
 from ninescope.text.causes import look, stacking_order
 from ninescope.text.facts import facts
@@ -232,6 +233,7 @@ def _jobs(result: Result) -> Iterator[Block]:
     columns = ["job", "operation", "requests", "IOPS", "throughput", "mean", "p50", "p99", "slowest"]
     yield TableBlock("What each job did", columns, rows, "Rates are those of the time in which a job ran.")
     yield from _waits(result)
+    yield from _slowdowns(result)
 
 
 def _waits(result: Result) -> Iterator[Block]:
@@ -239,13 +241,32 @@ def _waits(result: Result) -> Iterator[Block]:
     told = [(job.name, op, waits) for job in result.jobs for op, waits in job.waits.items()]
     holders = [job.name for job in result.jobs if any(waits.share(job.name) > 0 for _, _, waits in told)]
     holders = holders[:_HOLDERS_TOLD]
+
+    def share(waits: JobWaits, holder: str | None) -> str:
+        tail = f" ({waits.beyond_p99.share(holder):.1%})" if waits.beyond_p99 else ""
+        return f"{waits.share(holder):.1%}{tail}"
+
     rows = [
-        [literal(name), op, *(f"{waits.share(holder):.1%}" for holder in (*holders, None))]
+        [literal(name), op, *(share(waits, holder) for holder in (*holders, None))]
         for name, op, waits in told
     ]
     if rows:
         columns = ["job", "operation", *holders, "the drive itself"]
-        yield TableBlock("Who waited for whom", columns, rows, "Shares of the time of all requests of a job.")
+        words = "Shares of the time of all requests of a job, and in brackets of its slowest hundredth."
+        yield TableBlock("Who waited for whom", columns, rows, words)
+
+
+def _slowdowns(result: Result) -> Iterator[Block]:
+    """Yield how much slower each job was than alone, and how alike that is, where it is known."""
+    rows = [[literal(job.name), f"{job.slowdown:.2f}"] for job in result.jobs if job.slowdown is not None]
+    fairness = result.fairness
+    if not rows or fairness is None:
+        return
+    words = (
+        f"Mean latency over that of the job alone. Jain's fairness index {fairness.jain:.3f}, "
+        f"least over most {fairness.least_over_most:.3f}."
+    )
+    yield TableBlock("Slowdown against running alone", ["job", "times"], rows, words)
 
 
 def _drive(result: Result) -> Iterator[Block]:

@@ -47,11 +47,9 @@ def waits_in_words(result: Result) -> Iterator[RenderableType]:
     ]
     if not rows:
         return
-    yield Text(
-        "Who waited for whom, as a share of its time (and of that beyond p99)", "bold", overflow="fold"
-    )
+    yield _heading("Who waited for whom, as a share of its time (and of that beyond p99)")
     for who, words in rows:
-        yield Padding(Text(f"{who}: {words}", overflow="fold"), (0, 0, 0, 2))
+        yield Padding(Text(f"{who}: {words}", overflow="fold"), (0, 0, 0, 4))
 
 
 def slowdowns_in_words(result: Result) -> Iterator[RenderableType]:
@@ -60,10 +58,14 @@ def slowdowns_in_words(result: Result) -> Iterator[RenderableType]:
     fairness = result.fairness
     if not known or fairness is None:
         return
-    yield Text("Slowdown against running alone (mean latency)", "bold", overflow="fold")
+    yield _heading("Slowdown against running alone (mean latency)")
     indices = f"Jain's fairness index {fairness.jain:.3f}, least over most {fairness.least_over_most:.3f}"
     words = f"{', '.join(known)}; {indices}"
-    yield Padding(Text(words, overflow="fold"), (0, 0, 0, 2))
+    yield Padding(Text(words, overflow="fold"), (0, 0, 0, 4))
+
+
+def _heading(words: str) -> RenderableType:
+    return Padding(Text(words, "bold", overflow="fold"), (1, 0, 0, 2))
 
 
 def _waits_of(own: str, waits: JobWaits, jobs: list[str]) -> str:
@@ -76,7 +78,11 @@ def _waits_of(own: str, waits: JobWaits, jobs: list[str]) -> str:
     shares: list[tuple[str | None, float]] = [(job, waits.share(job)) for job in jobs]
     shares.sort(key=lambda of: -of[1])
     shares = [*shares[:_HOLDERS_TOLD], (None, waits.share(None))]
-    return ", ".join(told(holder, share) for holder, share in shares if share >= _SHARE_TOLD)
+    words = [told(holder, share) for holder, share in shares if share >= _SHARE_TOLD]
+    mapping = waits.parts_ns.get("mapping_read", 0.0) / waits.mean_ns if waits.mean_ns else 0.0
+    if mapping >= _SHARE_TOLD:
+        words.append(f"for the map {mapping:.1%}, behind whom is not told")
+    return ", ".join(words)
 
 
 def _new_job_table(*heads: str) -> Table:
