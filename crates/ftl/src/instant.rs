@@ -93,9 +93,16 @@ impl<'a> InstantDriver<'a> {
     /// Gives a unit its place, and collects where there is none.
     #[inline]
     fn place(&mut self, lpa: Lpa) -> Result<Placed, FtlError> {
-        let placed = match self.ftl.write_as(lpa, self.clean) {
+        let clean = self.clean;
+        self.place_by(|ftl| ftl.write_as(lpa, clean))
+    }
+
+    /// The same of what `write` writes.
+    #[inline]
+    fn place_by(&mut self, write: impl Fn(&mut Ftl) -> Option<Placed>) -> Result<Placed, FtlError> {
+        let placed = match write(self.ftl) {
             Some(placed) => placed,
-            None => self.write_after_collecting(lpa)?,
+            None => self.write_after_collecting(write)?,
         };
         if placed.closed {
             self.close(placed.new);
@@ -116,13 +123,7 @@ impl<'a> InstantDriver<'a> {
         for page in 0..self.ftl.translation_units() {
             let entries = page * entries_of_page..((page + 1) * entries_of_page).min(self.ftl.logical_units());
             if whole || entries.into_iter().any(|unit| self.ftl.translate(Lpa(unit)) != Ppa::UNMAPPED) {
-                let placed = match self.ftl.write_translation(page) {
-                    Some(placed) => placed,
-                    None => self.write_map_after_collecting(page)?,
-                };
-                if placed.closed {
-                    self.close(placed.new);
-                }
+                let placed = self.place_by(|ftl| ftl.write_translation(page))?;
                 if placed.opened {
                     self.collect(placed.pool);
                 }
@@ -145,19 +146,11 @@ impl<'a> InstantDriver<'a> {
     }
 
     #[cold]
-    fn write_after_collecting(&mut self, lpa: Lpa) -> Result<Placed, FtlError> {
+    fn write_after_collecting(&mut self, write: impl Fn(&mut Ftl) -> Option<Placed>) -> Result<Placed, FtlError> {
         for pool in 0..self.ftl.geometry().pools() {
             self.collect(Pool(pool));
         }
-        self.ftl.write_as(lpa, self.clean).ok_or(FtlError::Full(Pool(0)))
-    }
-
-    #[cold]
-    fn write_map_after_collecting(&mut self, page: u32) -> Result<Placed, FtlError> {
-        for pool in 0..self.ftl.geometry().pools() {
-            self.collect(Pool(pool));
-        }
-        self.ftl.write_translation(page).ok_or(FtlError::Full(Pool(0)))
+        write(self.ftl).ok_or(FtlError::Full(Pool(0)))
     }
 
     fn close(&mut self, last: Ppa) {

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ninescope.result.stored import known_keys
+
 
 @dataclass(frozen=True)
 class CachedMap:
@@ -19,10 +21,10 @@ class CachedMap:
     """What the cache took at the end [B]."""
     cache_bytes_max: int
     """What it may take [B]."""
-    hit_ratio: float | None
-    """The share of units looked up whose entry was in memory; None where none was looked up."""
     counters: Mapping[str, int]
     """What was counted, by name."""
+    hit_ratio: float | None = None
+    """The share of units looked up whose entry was in memory; None where none was looked up."""
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> CachedMap | None:
@@ -30,11 +32,5 @@ class CachedMap:
         stored = document.get("map")
         if not stored:
             return None
-        return cls(
-            policy=stored["policy"],
-            pages=stored["pages"],
-            cache_bytes=stored["cache_bytes"],
-            cache_bytes_max=stored["cache_bytes_max"],
-            hit_ratio=stored["hit_ratio"],
-            counters=stored["counters"],
-        )
+        known: CachedMap = known_keys(cls, stored)
+        return known

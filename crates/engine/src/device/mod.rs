@@ -325,7 +325,7 @@ impl<K: Kind> Device<K> {
     // ---- instants ----------------------------------------------------------------------------------
 
     /// Everything that must be decided at this instant, in a fixed order: fetches, stalled writes, garbage
-    /// collection, then banks and channels of SCM, then dies by id, then channels by id; again until nothing is left.
+    /// collection, then reads and writes of the map or banks and channels of SCM, then dies by id, then channels by id; again until nothing is left.
     fn drain_instant(&mut self) -> Result<(), SimulationError> {
         loop {
             self.fetch_commands()?;

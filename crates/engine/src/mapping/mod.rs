@@ -1,7 +1,7 @@
 //! A map that lies in flash: what of it is in memory, which commands wait for more, and which of its pages are to be written
 //! anew.
 //!
-//! Knows nothing of dies and time: it says which page is to be read or written, and is told when it was. What the map says is
+//! Knows nothing of dies, nor of how long they take: it says which page is to be read or written, and is told when it was. What the map says is
 //! known to the translation layer all along; here is when the drive may know it.
 
 mod cache;

@@ -285,6 +285,13 @@ fn a_read_of_the_map_for_commands_moves_what_is_asked_of_it() {
 
 // ---- closed forms ----------------------------------------------------------------------------------
 
+/// What the map counted of requests that follow each other, and when the last of them completed [ns].
+fn in_turn(drive: &Drive, requests: Vec<Request>) -> (MapCounters, u64) {
+    let mut device: Device<Plain> = drive.device(Listed::boxed(requests, Arrival::Closed), Default::default());
+    device.run().expect("the run comes to its end");
+    (*device.seen().mapping.expect("a map in flash").counters(), device.seen().latest_completion.0)
+}
+
 /// The share of reads of single units, drawn by their popularity, that find their entry in a cache of so many.
 fn hit_ratio(popularity: &[f64], slots: usize, reads: usize) -> f64 {
     let mut stream = RandomStream::new(11, "test", "popularity");
@@ -299,9 +306,7 @@ fn hit_ratio(popularity: &[f64], slots: usize, reads: usize) -> f64 {
     let requests: Vec<Request> = (0..reads).map(|_| read_at(0, unit(stream.unit()))).collect();
     let mut drive = entries(&format!("{}B", slots * 8));
     drive.limits.warmup_requests = (reads / 5) as u64;
-    let mut device: Device<Plain> = drive.device(Listed::boxed(requests, Arrival::Closed), Default::default());
-    device.run().expect("the run comes to its end");
-    let counters = *device.seen().mapping.expect("a map in flash").counters();
+    let (counters, _) = in_turn(&drive, requests);
     counters.hits as f64 / (counters.hits + counters.misses) as f64
 }
 
@@ -329,12 +334,8 @@ fn hit_ratios_are_those_of_king_and_of_che() {
 fn a_read_takes_as_much_more_as_there_are_misses() {
     let mut stream = RandomStream::new(3, "test", "reads");
     let requests: Vec<Request> = (0..20_000).map(|_| read_at(0, stream.below(u64::from(UNITS)) as u32)).collect();
-    let mut device: Device<Plain> =
-        entries("1KiB").device(Listed::boxed(requests, Arrival::Closed), Default::default());
-    device.run().expect("the run comes to its end");
-    let counters = *device.seen().mapping.expect("a map in flash").counters();
+    let (counters, time) = in_turn(&entries("1KiB"), requests);
     // One command at a time: each takes a read, and one more for each that missed, to the nanosecond.
-    let time = device.seen().latest_completion.0;
     assert_eq!(time, (counters.hits + 2 * counters.misses) * UNIT_READ);
 }
 
@@ -342,11 +343,10 @@ fn a_read_takes_as_much_more_as_there_are_misses() {
 fn of_writes_alone_every_page_that_leaves_is_written() {
     let mut stream = RandomStream::new(5, "test", "writes");
     let requests: Vec<Request> = (0..5_000).map(|_| write_at(0, stream.below(u64::from(UNITS)) as u32)).collect();
-    let mut device: Device<Plain> = pages("1KiB").device(Listed::boxed(requests, Arrival::Closed), Default::default());
-    device.run().expect("the run comes to its end");
-    let counters = *device.seen().mapping.expect("a map in flash").counters();
+    let (counters, _) = in_turn(&pages("1KiB"), requests);
     // Two pages of four are in memory: half of the writes miss, each of which pushes out a page that was written to.
     assert_eq!(counters.evictions, counters.misses - 2);
+    // (One that comes back while it waits to be written, and is written then, may leave clean.)
     assert!(counters.dirty_evictions >= counters.evictions - 10, "{counters:?}");
     let misses = counters.misses as f64 / 5_000.0;
     assert!((misses - 0.5).abs() < 0.03, "{misses} of the writes miss");

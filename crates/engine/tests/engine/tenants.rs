@@ -114,17 +114,22 @@ fn a_deep_reader_waits_for_itself() {
     assert_eq!(other.behind, [waits([(DIE_READ, UNIT_READ)]), [0; 6], [0; 6]]);
 }
 
-#[test]
-fn dies_of_one_channel_wait_for_each_others_data() {
-    // Two dies on one channel: the second command goes out behind the first, and its data come right behind the first one's.
-    let bench = bench(1, 2);
+/// Two tenants read a unit each at the same time, of one die and of the other.
+fn read_of_each_die(bench: &Bench) -> Device {
     let ftl = bench.ftl();
     let unit_on = |die: u32| {
         let on_die = |unit: &u32| bench.die_of(&ftl, ninescope_model::Lpa(*unit)).0 == die;
         u64::from((0..bench.logical_units()).find(on_die).expect("a unit on each die"))
     };
     let reads = |die: u32| lane(vec![read(unit_on(die) * UNIT_SECTORS, 8)]);
-    let device = run(&bench, vec![reads(0), reads(1)]);
+    run(bench, vec![reads(0), reads(1)])
+}
+
+#[test]
+fn dies_of_one_channel_wait_for_each_others_data() {
+    // Two dies on one channel: the second command goes out behind the first, and its data come right behind the first one's.
+    let bench = bench(1, 2);
+    let device = read_of_each_die(&bench);
     assert_eq!(waited(&device, 0, Op::Read).behind, [[0; 6]; 3]);
     let second = waited(&device, 1, Op::Read);
     // The command waits for that of the first; its data are sensed as much later, and wait for the rest of the first one's.
@@ -167,13 +172,7 @@ fn data_wait_for_the_link_behind_those_that_were_ready_before() {
     // Two dies with channels of their own, 1/4 B/ns on the link: both units are ready at once, and leave one after the other.
     let mut bench = bench(2, 1);
     bench.engine.link_rate = Rate(250_000_000);
-    let ftl = bench.ftl();
-    let unit_on = |die: u32| {
-        let on_die = |unit: &u32| bench.die_of(&ftl, ninescope_model::Lpa(*unit)).0 == die;
-        u64::from((0..bench.logical_units()).find(on_die).expect("a unit on each die"))
-    };
-    let reads = |die: u32| lane(vec![read(unit_on(die) * UNIT_SECTORS, 8)]);
-    let device = run(&bench, vec![reads(0), reads(1)]);
+    let device = read_of_each_die(&bench);
     assert_eq!(waited(&device, 0, Op::Read).behind, [[0; 6]; 3]);
     let second = waited(&device, 1, Op::Read);
     assert_eq!(second.behind, [waits([(LINK, 4 * UNIT)]), [0; 6], [0; 6]]);
