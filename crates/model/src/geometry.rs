@@ -398,6 +398,12 @@ impl Geometry {
         (page, plane, rest - (plane << self.derived.units_per_page_shift))
     }
 
+    /// The page within its block of a unit of a group.
+    #[inline]
+    pub fn page_in_group(&self, group: BlockGroup, ppa: Ppa) -> u32 {
+        self.derived.units_per_stripe.0.quotient(ppa.0 - self.first_unit(group).0)
+    }
+
     /// Everything about a physical unit's place.
     #[inline]
     pub fn locate(&self, ppa: Ppa) -> PhysicalUnit {

@@ -130,13 +130,13 @@ impl Flash {
                 if index == NONE || command.plane_count() == self.geometry.planes_per_die {
                     break;
                 }
-                let Transaction { next, attempts, .. } = slab[index];
-                let other = self.geometry.locate(slab[index].ppa());
-                if kind == CommandKind::Read && other.page != first_unit.page {
+                let Transaction { next, attempts, page, .. } = slab[index];
+                if kind == CommandKind::Read && page != first_unit.page {
                     // Most reads that wait: where else they lie is not asked.
                     (previous, index) = (index, next);
                     continue;
                 }
+                let other = self.geometry.locate(slab[index].ppa());
                 let (other_pool, other_block) = self.geometry.pool_and_block(other.group);
                 let other_plane = self.geometry.first_plane_of_pool(other_pool) + other.plane_in_group;
                 let fits = taken >> other_plane & 1 == 0

@@ -18,8 +18,14 @@ impl Flash {
 
     /// The same of an access to a group that is known.
     #[inline]
-    pub fn enqueue_in<Q: WakeQueue>(&mut self, run: &mut Run<Q>, group: BlockGroup, transaction: Transaction) -> u32 {
+    pub fn enqueue_in<Q: WakeQueue>(
+        &mut self,
+        run: &mut Run<Q>,
+        group: BlockGroup,
+        mut transaction: Transaction,
+    ) -> u32 {
         let die = self.die_of(group);
+        transaction.page = self.geometry.page_in_group(group, transaction.ppa());
         let Transaction { class, tracked, .. } = transaction;
         let index = run.transactions.insert(run.now, transaction);
         self.dies.free_after_data_out(run, die.0);

@@ -12,7 +12,7 @@ use crate::meter::{DieLedger, busy_of_unit};
 use crate::policies::channel_arbitration::{ChannelArbitration, ChannelArbitrationConfig, ChannelView};
 use crate::policies::transaction_scheduler::{DieView, TransactionScheduler};
 use crate::run::Run;
-use crate::transaction::{CLASSES, QueueClass, TransactionStore};
+use crate::transaction::{QueueClass, TransactionStore};
 
 /// Stations with their channels. `W` is what one of them works on.
 #[derive(Debug)]
@@ -162,13 +162,8 @@ impl<W> Stations<W> {
         if waiting == 0 {
             return Some(QueueClass::IdleRead);
         }
-        let mut head_queued = [Ns::ZERO; CLASSES];
-        for (queued, queue) in head_queued.iter_mut().zip(&unit.queues) {
-            if !queue.is_empty() {
-                *queued = run.transactions.slab[queue.head()].queued;
-            }
-        }
-        self.scheduler.pick(&DieView { waiting, head_queued, queued: unit.queued(), gc_is_urgent: urgent() })
+        let (queues, transactions) = (&unit.queues, &run.transactions.slab);
+        self.scheduler.pick(&DieView { waiting, gc_is_urgent: urgent(), queues, transactions })
     }
 
     /// Takes the first transaction of a class that waits.

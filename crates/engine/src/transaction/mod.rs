@@ -130,6 +130,8 @@ pub struct Transaction {
     detail: u32,
     /// Of a host read of flash, the sectors that it asks for of its first unit, one bit each; 0 where it takes whole units.
     pub asked_of_first: u32,
+    /// Of flash the page within its block, from when it is queued: others that wait ask for it to run beside it.
+    pub page: u32,
     /// Host sectors a read delivers (at most 32 units of 32 sectors), or sectors of an access of SCM.
     pub sectors: u16,
     /// Units the channel moves.

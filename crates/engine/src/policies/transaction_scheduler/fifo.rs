@@ -20,6 +20,6 @@ impl TransactionSchedulerParameters for Fifo {
 impl TransactionScheduler for Fifo {
     fn pick(&mut self, view: &DieView) -> Option<QueueClass> {
         let waiting = QueueClass::ALL.into_iter().filter(|&class| view.has(class));
-        waiting.min_by_key(|&class| view.head_queued[class as usize])
+        waiting.min_by_key(|&class| view.head_queued(class))
     }
 }

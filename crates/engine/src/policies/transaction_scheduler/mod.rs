@@ -2,29 +2,40 @@
 
 use std::fmt::Debug;
 
-use ninescope_kernel::Ns;
+use ninescope_kernel::{Fifo, Ns, Slab};
 use ninescope_model::policy_registry;
 
-use crate::transaction::{CLASSES, QueueClass};
+use crate::transaction::{CLASSES, QueueClass, Transaction};
 
-/// What waits on a die.
+/// What waits on a die. A policy asks for what it needs of it.
 #[derive(Clone, Copy, Debug)]
-pub struct DieView {
+pub struct DieView<'a> {
     /// Bit `c` is set when class `c` has transactions waiting; at least one is.
     pub waiting: u8,
-    /// When the first transaction of each class was queued; meaningless for classes that do not wait.
-    pub head_queued: [Ns; CLASSES],
-    /// How many transactions of each class are queued [count].
-    pub queued: [u32; CLASSES],
     /// Host writes wait for garbage collection on this die.
     pub gc_is_urgent: bool,
+    pub(crate) queues: &'a [Fifo; CLASSES],
+    pub(crate) transactions: &'a Slab<Transaction>,
 }
 
-impl DieView {
+impl DieView<'_> {
     /// Whether transactions of a class wait.
     #[inline]
     pub fn has(&self, class: QueueClass) -> bool {
         self.waiting >> (class as u8) & 1 == 1
+    }
+
+    /// When the first transaction of a class was queued; `None` where none waits.
+    #[inline]
+    pub fn head_queued(&self, class: QueueClass) -> Option<Ns> {
+        let queue = &self.queues[class as usize];
+        (!queue.is_empty()).then(|| self.transactions[queue.head()].queued)
+    }
+
+    /// How many transactions of a class are queued [count].
+    #[inline]
+    pub fn queued(&self, class: QueueClass) -> u32 {
+        self.queues[class as usize].len()
     }
 
     /// The first of `order` that has something waiting.
