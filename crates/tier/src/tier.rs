@@ -220,7 +220,9 @@ impl Tier {
         let access = self.access(page, sectors, request_sectors);
         let misses = sectors & !above;
         let on_read = if misses == 0 { OnRead::Stay } else { self.policy.read(&access) };
-        self.recent.used(page);
+        if !self.rules.classes.of_writes {
+            self.recent.used(page);
+        }
         if let Some(slot) = self.residency.slot_of(page) {
             self.residency.touch(slot);
         }

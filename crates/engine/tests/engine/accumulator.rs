@@ -213,6 +213,16 @@ fn wo_dm_takes_the_sum() {
 }
 
 #[test]
+fn rewritten_takes_the_sum() {
+    let with = |recent: f64, free: f64| {
+        serde_json::json!({
+            "policy": "rewritten", "migration": "foreground", "recent_writes": recent, "evict_free": free, "evict_stop": free,
+        })
+    };
+    check_all(&[with(4.0, 0.0), with(2.0, 0.2), with(3.0, 0.08)]);
+}
+
+#[test]
 fn rwb_dm_takes_the_sum() {
     let with = |moves: &str, keep: bool, free: f64, victim: &str| {
         serde_json::json!({

@@ -289,7 +289,7 @@ fn every_counter_rises_in_some_scene() {
 /// One of the things a policy can be told.
 fn any_placement(stream: &mut RandomStream) -> Value {
     let mut choose = |choices: &[&str]| choices[stream.below(choices.len() as u64) as usize].to_owned();
-    let policy = choose(&["wb", "wo-dm", "rwb-dm", "nv-wb"]);
+    let policy = choose(&["wb", "wo-dm", "rwb-dm", "nv-wb", "rewritten"]);
     let mut placement = json!({
         "policy": policy, "migration": choose(&["foreground", "foreground-reads", "background"]),
         "victim": choose(&["lru", "sequential-first", "lfu", "clean-first"]),

@@ -154,3 +154,30 @@ fn what_is_dirty_goes_down_when_the_host_rests() {
     let device = of_cache(&rests).run(open(vec![write(0, 32), at(write_ends + 4_999, write(PAGE, 32))]));
     assert_eq!((at_rest(&device), slots_in_use(&device).len()), (0, 2));
 }
+
+// ---- what is written again -----------------------------------------------------------------------------
+
+#[test]
+fn what_is_written_again_is_programmed_once_more_alone() {
+    let cache = || {
+        let mut bench = TierBench::round(&json!({ "policy": "rewritten" }));
+        (bench.volatile, bench.depth) = (true, 8);
+        bench
+    };
+    let spaced = |requests: Vec<Request>| {
+        open((0..).zip(requests).map(|(turn, request)| at(turn * 3_000_000, request)).collect::<Vec<_>>())
+    };
+    let page = |number: u64| write(number * PAGE, 32);
+    // The first write of a page goes into the buffer of flash, all others above; a read is no use.
+    let above = PAGE * SECTOR;
+    let device =
+        cache().run(spaced(vec![page(0), page(0), page(0), read(0, 32), read(PAGE, 32), page(1), page(1), flush()]));
+    assert_eq!(latencies(&device), [0, above, above, above, FLASH_READ, 0, above, above + 2 * FLASH_PROGRAM]);
+    let (programs, migrated) = (device.counters().host_page_programs, device.counters().migration_page_programs);
+    assert_eq!((programs, migrated, evicted(&device)), (2, 2, (2, 0)), "five writes, of which a flush takes two down");
+    // Written lately is among the last pages that were written: with one entry for each of three slots the fourth drives the first out.
+    let mut few = cache();
+    few.slots.0 = 1;
+    let device = few.run(spaced(vec![page(0), page(1), page(0)]));
+    assert_eq!(latencies(&device)[2], 0);
+}

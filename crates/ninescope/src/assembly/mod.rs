@@ -215,7 +215,7 @@ fn check_media(drive: &LoadedDrive) -> Result<(), Error> {
         }
         if !placement.chosen().is_cache() {
             let message = format!(
-                "is there, and tier.placement = \"{}\" makes no cache of it: `wb` and `nv-wb` do",
+                "is there, and tier.placement = \"{}\" makes no cache of it: `wb`, `rewritten` and `nv-wb` do",
                 placement.name()
             );
             return Err(drive.error_at("dram", &message));

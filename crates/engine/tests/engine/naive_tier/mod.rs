@@ -113,7 +113,9 @@ impl NaiveTier {
             Kind::Trim => self.trim(page),
             Kind::Read => {
                 let time = self.read(page, mask, hot, random);
-                self.used(page, uses);
+                if !matches!(self.config, PlacementConfig::Rewritten(_)) {
+                    self.used(page, uses);
+                }
                 time
             }
             Kind::Write => {

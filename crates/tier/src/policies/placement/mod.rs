@@ -105,12 +105,14 @@ pub struct Classes {
     pub hot_uses: u32,
     /// Requests up to this size are random.
     pub random_up_to: Bytes,
+    /// Writes alone are uses.
+    pub of_writes: bool,
 }
 
 impl Default for Classes {
     /// Those published for CDE: a table of as many entries as slots, and 8 KiB (the tie is inferred).
     fn default() -> Self {
-        Self { hot_entries: 1.0, hot_uses: 1, random_up_to: Bytes(8192) }
+        Self { hot_entries: 1.0, hot_uses: 1, random_up_to: Bytes(8192), of_writes: false }
     }
 }
 
@@ -251,6 +253,7 @@ policy_registry! {
     "wb" => wb::Wb, "SCM caches flash: writes and what is read go there, clean pages are dropped free";
     "wo-dm" => wo_dm::WoDm, "hot or random writes to SCM, cold sequential data to flash; reads move nothing (CDE)";
     "rwb-dm" => rwb_dm::RwbDm, "as wo-dm, and what is read hot and random, or hot or random, goes up to SCM";
+    "rewritten" => rewritten::Rewritten, "a page that was written lately is written above, others to flash; reads move nothing";
     "nv-wb" => nv_wb::NvWb, "memory-type SCM caches storage-type SCM";
 }
 

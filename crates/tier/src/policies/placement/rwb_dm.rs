@@ -53,7 +53,7 @@ pub struct RwbDm {
 
 impl Default for RwbDm {
     fn default() -> Self {
-        let Classes { hot_entries, hot_uses, random_up_to } = Classes::default();
+        let Classes { hot_entries, hot_uses, random_up_to, .. } = Classes::default();
         Self {
             evict_free: 0.08,
             evict_stop: None,
@@ -85,7 +85,12 @@ impl RwbDm {
     }
 
     fn classes(&self) -> Classes {
-        Classes { hot_entries: self.hot_entries, hot_uses: self.hot_uses, random_up_to: self.random_up_to }
+        Classes {
+            hot_entries: self.hot_entries,
+            hot_uses: self.hot_uses,
+            random_up_to: self.random_up_to,
+            ..Classes::default()
+        }
     }
 }
 

@@ -40,7 +40,7 @@ pub struct WoDm {
 
 impl Default for WoDm {
     fn default() -> Self {
-        let Classes { hot_entries, hot_uses, random_up_to } = Classes::default();
+        let Classes { hot_entries, hot_uses, random_up_to, .. } = Classes::default();
         Self {
             evict_free: 0.08,
             evict_stop: None,
@@ -70,7 +70,12 @@ impl WoDm {
     }
 
     fn classes(&self) -> Classes {
-        Classes { hot_entries: self.hot_entries, hot_uses: self.hot_uses, random_up_to: self.random_up_to }
+        Classes {
+            hot_entries: self.hot_entries,
+            hot_uses: self.hot_uses,
+            random_up_to: self.random_up_to,
+            ..Classes::default()
+        }
     }
 }
 

@@ -1,0 +1,98 @@
+//! A cache of what is written again: a page that is written the first time for a while goes to flash at once, one that was written
+//! lately stays above, so that what is overwritten soon is programmed once. Reads move nothing.
+//!
+//! MQSim's data cache does so (Tavakkol et al., FAST 2018; `Data_Cache_Manager_Flash_Advanced`): what it has written within a
+//! second stays dirty until it is evicted. There *lately* is a time, here a number of pages, because a tier knows no time.
+
+use ninescope_model::schema::above_zero;
+use ninescope_model::units::{Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Access, Classes, DataPlacement, MigrationMode, OnRead, PlacementParameters, Rules, VictimRule, WriteBack, WriteTo,
+};
+
+/// Its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Rewritten {
+    /// Pages are evicted while no more than this share of the slots is free; 0: where a slot is needed.
+    #[schemars(range(min = 0, max = 1))]
+    pub evict_free: f64,
+    /// Once begun, eviction goes on until more than this share is free; that of `evict_free`, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub evict_stop: Option<f64>,
+    /// Which page is evicted.
+    pub victim: VictimRule,
+    /// Whether requests wait for the migrations they cause.
+    pub migration: MigrationMode,
+    /// Pages that count as written lately, as a multiple of the slots.
+    #[schemars(range(min = 0, max = 1000))]
+    pub recent_writes: f64,
+    /// When the host has rested for so long, what is dirty goes down; absent: not because of that [ns].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub flush_at_rest: Option<Duration>,
+}
+
+impl Default for Rewritten {
+    fn default() -> Self {
+        Self {
+            evict_free: 0.0,
+            evict_stop: None,
+            victim: VictimRule::Lru,
+            migration: MigrationMode::Background,
+            recent_writes: 1.0,
+            flush_at_rest: None,
+        }
+    }
+}
+
+impl Rewritten {
+    /// Nothing is random by its size alone.
+    fn classes(&self) -> Classes {
+        Classes { hot_entries: self.recent_writes, hot_uses: 1, random_up_to: Bytes(0), of_writes: true }
+    }
+
+    /// What the tier needs to know.
+    pub fn rules(&self) -> Rules {
+        Rules {
+            evict_free: self.evict_free,
+            evict_stop: self.evict_stop.unwrap_or(self.evict_free),
+            victim: self.victim,
+            migration: self.migration,
+            classes: self.classes(),
+            fetch_on_write: false,
+            write_back: WriteBack::default(),
+            read_ahead: 0,
+            flush_at_rest: self.flush_at_rest,
+        }
+    }
+}
+
+impl PlacementParameters for Rewritten {
+    fn is_cache(&self) -> bool {
+        true
+    }
+
+    fn build(&self) -> Option<(Box<dyn DataPlacement>, Rules)> {
+        Some((Box::new(*self), self.rules()))
+    }
+
+    fn problem(&self) -> Option<(&'static str, String)> {
+        let message = "is 0: nothing was ever written lately, and the memory above would stay empty";
+        (self.recent_writes == 0.0).then(|| ("recent_writes", message.to_owned()))
+    }
+}
+
+impl DataPlacement for Rewritten {
+    fn write(&mut self, access: &Access) -> WriteTo {
+        if self.classes().is_hot(access) { WriteTo::Upper } else { WriteTo::Lower }
+    }
+
+    fn read(&mut self, _access: &Access) -> OnRead {
+        OnRead::Stay
+    }
+}
