@@ -39,7 +39,7 @@ mod steadiness;
 mod traces;
 mod version;
 
-pub use config::DriveConfig;
+pub use config::{AddressPolicy, DriveConfig};
 pub use error::Error;
 pub use ninescope_engine::RequestLogEntry;
 pub use ninescope_engine::meter::{Histogram, bootstrap};
@@ -52,8 +52,8 @@ pub use precondition::{OverwrittenBy, PrefillMode, PrefillOrder, SteadyState};
 pub use presets::{Preset, PresetKind, presets, presets_of};
 pub use profiles::{drawn_from_profile, parse_profile, profile_of_trace, profile_text};
 pub use request::{
-    AddressPolicy, CheckLevel, DriveSource, RunRequest, TraceWindow, VolumePlacement, Warmup, WorkloadSource,
-    resolve_drive, suspend_limit,
+    CheckLevel, DriveSource, RunRequest, TraceWindow, VolumePlacement, Warmup, WorkloadSource, resolve_drive,
+    suspend_limit,
 };
 pub use schema::schemas;
 pub use simulation::{AnySimulation, DrivePreparation, Phase, RecordedSimulation, Simulation, SliceProgress};

@@ -110,8 +110,13 @@ fn job() -> Value {
         let keys = [&["summary", workload], others].concat();
         json!({ "required": [workload], "propertyNames": { "enum": keys } })
     };
-    let tables = [alone("jobs", &[]), alone("job", &["host_cache"]), alone("file_system", &["host_cache"])];
-    let of_tables = ["summary", "jobs", "job", "file_system", "host_cache"];
+    let tables = [
+        alone("jobs", &["traces"]),
+        alone("traces", &["jobs"]),
+        alone("job", &["host_cache"]),
+        alone("file_system", &["host_cache"]),
+    ];
+    let of_tables = ["summary", "jobs", "traces", "job", "file_system", "host_cache"];
     schema["if"] = json!({ "anyOf": of_tables.map(|table| json!({ "required": [table] })) });
     schema["then"] = json!({ "anyOf": tables });
     schema["else"] = json!({ "minProperties": 1 });

@@ -37,6 +37,8 @@ pub struct AddressMap {
     /// Where each volume begins [sectors]; `None`: all at zero.
     bases: Option<Arc<BTreeMap<u64, u64>>>,
     fold: Fold,
+    /// Where all of it begins in the end [sectors].
+    offset: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,7 +62,7 @@ impl AddressMap {
             bases.insert(volume.device, next / SECTOR_BYTES);
             next = next.checked_add(volume.max_address.checked_next_multiple_of(ALIGNMENT)?)?;
         }
-        Some(Self { bases: Some(Arc::new(bases)), fold: Fold::None })
+        Some(Self { bases: Some(Arc::new(bases)), fold: Fold::None, offset: 0 })
     }
 
     /// Each volume at the byte that `bases` says. The error names a volume without one.
@@ -79,7 +81,7 @@ impl AddressMap {
             }
             sectors.insert(volume.device, base / SECTOR_BYTES);
         }
-        Ok(Self { bases: Some(Arc::new(sectors)), fold: Fold::None })
+        Ok(Self { bases: Some(Arc::new(sectors)), fold: Fold::None, offset: 0 })
     }
 
     /// Also takes addresses modulo the drive's size. A request that would reach beyond its end lies before it.
@@ -94,6 +96,12 @@ impl AddressMap {
         Self { fold: Fold::Compact(Arc::new(touched)), ..self }
     }
 
+    /// Also lets all of it begin so many sectors behind.
+    #[must_use]
+    pub fn moved(self, offset: u64) -> Self {
+        Self { offset, ..self }
+    }
+
     /// Where a volume begins [sectors].
     fn base(&self, device: u64) -> Option<u64> {
         self.bases.as_ref().map_or(Some(0), |bases| bases.get(&device).copied())
@@ -105,7 +113,7 @@ impl AddressMap {
         const TOO_FAR: LineProblem = LineProblem::Overflow("address on the drive");
         const PAGE_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
         // A flush has no place.
-        if record.op == Op::Flush || (self.bases.is_none() && matches!(self.fold, Fold::None)) {
+        if record.op == Op::Flush || (self.bases.is_none() && self.offset == 0 && matches!(self.fold, Fold::None)) {
             return Ok(record);
         }
         let lba = self.base(record.device).and_then(|base| base.checked_add(record.lba)).ok_or(TOO_FAR)?;
@@ -116,6 +124,7 @@ impl AddressMap {
             Fold::Wrap(drive) => (lba % drive).min(drive - sectors),
             Fold::Compact(ranks) => ranks.rank(lba / PAGE_SECTORS).ok_or(TOO_FAR)? * PAGE_SECTORS + lba % PAGE_SECTORS,
         };
+        let lba = lba.checked_add(self.offset).ok_or(TOO_FAR)?;
         let placed = TraceRecord::from_sectors(record.time_ns, record.device, lba, sectors, record.op);
         placed.map(|placed| TraceRecord { is_unaligned: record.is_unaligned, ..placed })
     }

@@ -61,6 +61,7 @@ JOB = Kind(
             "iodepth",
             "job",
             "jobs",
+            "traces",
             "requests",
             "size",
             "rwmixread",

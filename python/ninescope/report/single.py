@@ -355,6 +355,11 @@ def _workload_facts(workload: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         )
         name = literal(str(job.get("name") or "job"))
         yield name if name == "job" else f"job {name}", literal(words)
+    for trace in workload.get("traces") or ():
+        how = "queue kept full" if trace.get("closed_loop") else "at its time stamps"
+        begins = f"from {trace.get('offset')} B on"
+        words = f"{trace.get('path')}, {trace.get('requests'):,} requests, {how}, {begins}"
+        yield f"trace {literal(str(trace.get('name')))}", literal(words)
     if workload.get("kind") == "trace":
         how = "queue kept full, time stamps ignored" if workload.get("closed_loop") else "at its time stamps"
         if workload.get("time_scale") not in (None, 1, 1.0):

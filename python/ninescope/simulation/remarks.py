@@ -51,6 +51,10 @@ def file_remarks(path: str) -> Iterator[str]:
         return
     document = loads(Path(path).read_text(encoding="utf-8-sig"))
     several = document.get("jobs")
+    if "traces" in document:
+        several = several or []
+        for index, trace in enumerate(document["traces"]):
+            yield from (f"traces[{index}]: {remark}" for remark in replay_remarks(trace))
     yield from jobs_remarks(several if isinstance(several, list) else document.get("job", document), "jobs")
 
 

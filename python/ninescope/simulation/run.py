@@ -148,7 +148,7 @@ class Run:
         """Return what its jobs are called; nothing of what has none."""
         workload = json.loads(self._simulation.result_json(False))["workload"]
         jobs = workload.get("jobs") or [workload["job"]] if "job" in workload or "jobs" in workload else []
-        return [str(job["name"]) for job in jobs]
+        return [str(job["name"]) for job in (*jobs, *workload.get("traces", ()))]
 
     def snapshot(self) -> dict[str, Any] | None:
         """Say what became of the snapshot of the prepared drive, where one was asked for."""

@@ -177,6 +177,8 @@ def _prepared(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     steady = document.get("steady_state")
     workload: Mapping[str, Any] = document.get("workload") or {}
     held = "the region of the job" if workload.get("kind") == "synthetic" else "what the trace reads"
+    if workload.get("traces"):
+        held = "what the traces read, and the regions of the jobs"
     if workload.get("host_cache"):
         full = workload["host_cache"].get("initial") == "full"
         held = "the blocks of a full cache" if full else "no block of the cache"

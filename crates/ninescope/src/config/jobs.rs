@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use ninescope_generators::fio::{self, FioFile, FioSection, SectionOrigin};
 use ninescope_generators::{JobConfig, JobError};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use super::diagnostics::{location_of_line, nearest_location, of_toml};
+use super::trace_jobs::{LoadedTraces, TraceJob};
 use crate::error::Error;
 
 /// A job file with the keys in a table of their own.
@@ -28,15 +29,22 @@ pub struct JobsTable {
     /// One line about them.
     pub summary: Option<String>,
     /// The jobs, which run at the same time.
+    #[serde(default)]
     #[schemars(length(min = 1))]
     pub jobs: Vec<JobConfig>,
+    /// Traces that are replayed at the same time.
+    #[serde(default)]
+    #[schemars(length(min = 1))]
+    pub traces: Vec<TraceJob>,
 }
 
 /// The jobs of a run, with what is needed to point at their mistakes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadedJobs {
-    /// At least one.
+    /// At least one, unless there are traces.
     pub jobs: Vec<JobConfig>,
+    /// Traces beside them.
+    pub traces: LoadedTraces,
     /// What was ignored, and what is meant otherwise than in the file's own words.
     pub notes: Vec<String>,
     file: Option<Source>,
@@ -82,7 +90,7 @@ impl LoadedJobs {
 
     fn in_file(path: &Path, text: &str, places: Vec<Place>, jobs: Vec<JobConfig>) -> Self {
         let file = Source { path: path.to_owned(), text: text.to_owned(), places };
-        Self { jobs, notes: Vec::new(), file: Some(file) }
+        Self { jobs, notes: Vec::new(), traces: LoadedTraces::default(), file: Some(file) }
     }
 
     /// Jobs of a file of fio: for each section the copies that it stands for.
@@ -164,7 +172,8 @@ pub fn parse_fio(path: &Path, text: &str) -> Result<LoadedJobs, Error> {
     Ok(LoadedJobs::of_fio(path, text, file))
 }
 
-/// Jobs from their TOML text: the keys of one [`JobConfig`] at top level or in a `[job]` table, or several `[[jobs]]`.
+/// Jobs from their TOML text: the keys of one [`JobConfig`] at top level or in a `[job]` table, or several `[[jobs]]` and
+/// `[[traces]]`.
 ///
 /// # Errors
 /// [`Error::Input`] with file, line and key.
@@ -176,15 +185,23 @@ pub fn parse_jobs(path: &Path, text: &str) -> Result<LoadedJobs, Error> {
     }
     let holds = |key: &str| table.as_ref().is_some_and(|table| table.contains_key(key));
     let one = |table: &str| vec![Place::Table { table: table.to_owned(), prefix: String::new() }];
-    let parsed = if holds("jobs") {
-        toml::from_str::<JobsTable>(text).map(|file| (listed(file.jobs.len()), file.jobs))
+    let mut traces = Vec::new();
+    let parsed = if holds("jobs") || holds("traces") {
+        toml::from_str::<JobsTable>(text).map(|file| {
+            traces = file.traces;
+            (listed(file.jobs.len()), file.jobs)
+        })
     } else if holds("job") {
         toml::from_str::<JobTable>(text).map(|file| (one("job"), vec![file.job]))
     } else {
         toml::from_str(text).map(|job| (one(""), vec![job]))
     };
     let (places, jobs) = parsed.map_err(|error| refused(&of_toml(text, &error)))?;
-    if jobs.is_empty() { Err(refused("`jobs` is empty")) } else { Ok(LoadedJobs::in_file(path, text, places, jobs)) }
+    if jobs.is_empty() && traces.is_empty() {
+        return Err(refused(if holds("traces") { "`traces` is empty" } else { "`jobs` is empty" }));
+    }
+    let traces = LoadedTraces::of_file(path, text, traces);
+    Ok(LoadedJobs { traces, ..LoadedJobs::in_file(path, text, places, jobs) })
 }
 
 /// The places of jobs in a list.
@@ -193,13 +210,13 @@ fn listed(jobs: usize) -> Vec<Place> {
     (0..jobs).map(place).collect()
 }
 
-/// A job's keys and their values, as text.
-fn words_of(job: &JobConfig) -> BTreeMap<String, String> {
+/// The keys of a description and their values, as text.
+pub fn words_of(described: &impl Serialize) -> BTreeMap<String, String> {
     let text = |value: serde_json::Value| match value {
         serde_json::Value::String(text) => text,
         other => other.to_string(),
     };
-    match serde_json::to_value(job) {
+    match serde_json::to_value(described) {
         Ok(serde_json::Value::Object(keys)) => keys.into_iter().map(|(key, value)| (key, text(value))).collect(),
         _ => BTreeMap::new(),
     }

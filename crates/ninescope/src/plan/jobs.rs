@@ -11,11 +11,12 @@ use ninescope_model::{LANES_MAX, Turns};
 use super::lead_in;
 use super::limits::limits;
 use super::preconditioning::preconditioning;
+use super::tenant_traces::TenantTraces;
 use super::{OnDrive, disjoint};
 use crate::assembly::{Assembly, fit_drive};
-use crate::config::{JobOptions, LoadedJobs};
+use crate::config::{JobOptions, LoadedJobs, words_of};
 use crate::error::Error;
-use crate::precondition::OwnWrites;
+use crate::precondition::{OwnWrites, WearIn};
 use crate::request::{RunRequest, WorkloadSource};
 use crate::result::WorkloadReport;
 
@@ -23,13 +24,16 @@ use crate::result::WorkloadReport;
 const IN_PASSES: &str = "a job writes each block once in each pass over its region: write amplification goes up and down \
                          with the pass, and only whole passes show its mean, which is declared";
 
-/// The run of jobs.
+/// What a drive is worn in with where traces share it with jobs.
+const WITH_TRACES: WearIn = WearIn::Uniform("of traces beside others it is not asked what they write");
+
+/// The run of jobs, and of traces beside them.
 pub(super) fn on_drive(
     request: &RunRequest,
     source: &WorkloadSource,
     mut loaded: LoadedJobs,
 ) -> Result<OnDrive, Error> {
-    let mut notes = vec!["synthetic workload".to_owned()];
+    let mut notes = if loaded.jobs.is_empty() { Vec::new() } else { vec!["synthetic workload".to_owned()] };
     notes.append(&mut loaded.notes);
     let mut jobs = Jobs::new(loaded)?;
     jobs.limit(request, source.iodepth);
@@ -42,16 +46,20 @@ pub(super) fn on_drive(
     }
     let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
     let regions = jobs.laid_out(&assembly)?;
-    let units = jobs.units(&regions, u64::from(assembly.geometry.sectors_per_unit()));
-    let own = || OwnWrites::of_jobs(&jobs.list, &assembly, request.seed);
+    jobs.traces.put_on(&assembly)?;
+    notes.extend(jobs.traces.notes());
+    let units = jobs.units(&regions, &assembly);
+    let own = || {
+        if jobs.traces.is_empty() { OwnWrites::of_jobs(&jobs.list, &assembly, request.seed) } else { Ok(WITH_TRACES) }
+    };
     let (preconditioning, note) = preconditioning(request, || units, &assembly, own)?;
     notes.extend(note);
     let only = request.only_job.as_deref().map(|name| jobs.named(name)).transpose()?;
     let report = jobs.report(source, only)?;
     let total_requests = jobs.requests(&regions, only);
-    let mut job_names: Vec<String> = jobs.list.iter().map(|job| job.name.clone()).collect();
+    let mut job_names: Vec<String> = jobs.names().map(str::to_owned).collect();
     // A job alone was given its limit itself.
-    let most = request.requests.filter(|_| jobs.several());
+    let most = request.requests.filter(|_| jobs.several() || jobs.list.is_empty());
     let duration = request.duration.map(|duration| Ns(duration.0));
     let ramp = jobs.ramp_time()?;
     let mut limits = limits(request, total_requests, most, duration, u32::MAX)?;
@@ -71,6 +79,7 @@ pub(super) fn on_drive(
     }
     notes.extend(jobs.unheard(&assembly));
     let mut lanes = jobs.lanes(&assembly, request.seed)?;
+    lanes.extend(jobs.traces.lanes()?);
     if let Some(only) = only {
         // What all of them would do has prepared the drive, and laid out its regions.
         lanes = lanes.into_iter().skip(only).take(1).collect();
@@ -81,10 +90,10 @@ pub(super) fn on_drive(
     Ok(OnDrive { assembly, lanes, job_names, total_requests, limits, preconditioning, report, notes })
 }
 
-/// The jobs of a run, every copy by itself.
-#[derive(Debug)]
+/// The jobs of a run, every copy by itself, and behind them the traces.
 struct Jobs {
     list: Vec<JobConfig>,
+    traces: TenantTraces,
     /// Of each, which of the described jobs it is or was copied from.
     origins: Vec<usize>,
     described: LoadedJobs,
@@ -95,7 +104,8 @@ impl Jobs {
     ///
     /// # Errors
     /// [`Error::Input`] for too many jobs, and for two of one name, which would draw the same random numbers.
-    fn new(described: LoadedJobs) -> Result<Self, Error> {
+    fn new(mut described: LoadedJobs) -> Result<Self, Error> {
+        let traces = TenantTraces::read(std::mem::take(&mut described.traces))?;
         let (mut list, mut origins) = (Vec::new(), Vec::new());
         for (index, job) in described.jobs.iter().enumerate() {
             let name = (described.jobs.len() > 1).then_some(job.name.as_str());
@@ -108,11 +118,12 @@ impl Jobs {
             origins.resize(origins.len() + copies.len(), index);
             list.extend(copies);
         }
-        if list.len() > LANES_MAX {
-            let problem = format!("jobs: {} are more than the {LANES_MAX} that run at the same time", list.len());
+        let all = list.len() + traces.names().count();
+        if all > LANES_MAX {
+            let problem = format!("jobs: {all} are more than the {LANES_MAX} that run at the same time");
             return Err(described.error(&problem));
         }
-        let jobs = Self { list, origins, described };
+        let jobs = Self { list, traces, origins, described };
         jobs.check_names()?;
         Ok(jobs)
     }
@@ -120,6 +131,10 @@ impl Jobs {
     fn check_names(&self) -> Result<(), Error> {
         let mut names = BTreeSet::new();
         let second = self.list.iter().position(|job| !names.insert(job.name.as_str()));
+        if second.is_none() {
+            let second = self.traces.names().position(|name| !names.insert(name));
+            return second.map_or(Ok(()), |index| Err(self.traces.called_twice(index)));
+        }
         second.map_or(Ok(()), |index| {
             let problem = format!(
                 "two are called `{}`; give each a `name` of its own, which its random numbers depend on too",
@@ -131,7 +146,14 @@ impl Jobs {
 
     /// What a job was described with, in the words of its file: option and value.
     fn options(&self) -> JobOptions {
-        self.described.options(&self.origins, &self.list)
+        let mut options = self.described.options(&self.origins, &self.list);
+        options.jobs.extend(self.traces.descriptions().map(|(name, trace)| (name.to_owned(), words_of(trace))));
+        options
+    }
+
+    /// What each lane is called.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(|job| job.name.as_str()).chain(self.traces.names())
     }
 
     /// A problem of a job.
@@ -145,7 +167,9 @@ impl Jobs {
     /// Whether all do the same at the same time, so that any of them stands for all.
     fn are_copies_of_one(&self) -> bool {
         let follows = |job: &JobConfig| job.stonewall || job.startdelay.is_some();
-        self.origins.iter().all(|&origin| origin == 0) && !(self.several() && self.list.iter().any(follows))
+        self.traces.is_empty()
+            && self.origins.iter().all(|&origin| origin == 0)
+            && !(self.several() && self.list.iter().any(follows))
     }
 
     /// The job of that name, which is to run alone.
@@ -153,8 +177,8 @@ impl Jobs {
     /// # Errors
     /// [`Error::Input`] where there is none.
     fn named(&self, name: &str) -> Result<usize, Error> {
-        self.list.iter().position(|job| job.name == name).ok_or_else(|| {
-            let names: Vec<&str> = self.list.iter().map(|job| job.name.as_str()).collect();
+        self.names().position(|other| other == name).ok_or_else(|| {
+            let names: Vec<&str> = self.names().collect();
             Error::Input(format!("only_job: there is no job `{name}`, there are {}", names.join(", ")))
         })
     }
@@ -162,13 +186,16 @@ impl Jobs {
     /// What the result says of them, or of the one that runs alone.
     fn report(&self, source: &WorkloadSource, only: Option<usize>) -> Result<WorkloadReport, Error> {
         let mut options = self.options();
-        let Some(only) = only else { return WorkloadReport::of_jobs(source, &self.list, options) };
+        let traces = self.traces.reports()?;
+        let Some(only) = only else { return WorkloadReport::of_jobs(source, &self.list, traces, options) };
         options.jobs = options.jobs.into_iter().skip(only).take(1).collect();
-        WorkloadReport::of_jobs(source, &self.list[only..=only], options)
+        let job = self.list.get(only).map(std::slice::from_ref).unwrap_or_default();
+        let trace = only.checked_sub(self.list.len()).and_then(|index| traces.into_iter().nth(index));
+        WorkloadReport::of_jobs(source, job, trace.into_iter().collect(), options)
     }
 
     fn several(&self) -> bool {
-        self.list.len() > 1
+        self.list.len() + self.traces.names().count() > 1
     }
 
     /// Applies what the run says: to a job alone in place of its own limits, of several to those that have none.
@@ -189,11 +216,16 @@ impl Jobs {
 
     /// What a drive must hold for everything that the jobs name [B].
     fn end(&self) -> u64 {
-        self.list.iter().map(JobConfig::drive_bytes).max().unwrap_or_default()
+        self.list.iter().map(JobConfig::drive_bytes).max().unwrap_or_default().max(self.traces.end())
     }
 
     /// What is wrong where no drive is large enough for [`Jobs::end`].
     fn beyond_any_drive(&self, problem: String) -> Error {
+        if self.list.iter().all(|job| job.drive_bytes() < self.traces.end()) {
+            return self
+                .described
+                .error(&format!("{problem}; `addresses = \"compact\"` puts together what a trace touches"));
+        }
         let farthest = (0..self.list.len()).max_by_key(|&index| self.list[index].drive_bytes()).unwrap_or_default();
         let job = &self.list[farthest];
         let begins_beyond_its_size = job.size.is_none_or(|size| job.offset > size);
@@ -220,13 +252,14 @@ impl Jobs {
         Ok(regions)
     }
 
-    /// The units that the jobs can touch.
-    fn units(&self, regions: &[JobRegion], sectors_per_unit: u64) -> Vec<Range<u32>> {
+    /// The units that the jobs can touch, and those that the traces read.
+    fn units(&self, regions: &[JobRegion], assembly: &Assembly) -> Vec<Range<u32>> {
+        let sectors_per_unit = u64::from(assembly.geometry.sectors_per_unit());
         let units = |(job, region): (&JobConfig, &JobRegion)| {
             let end = region.end_sector(job.sizes_differ() || job.percentage_random < 100);
             (region.first_sector / sectors_per_unit) as u32..end.div_ceil(sectors_per_unit) as u32
         };
-        disjoint(self.list.iter().zip(regions).map(units).collect())
+        disjoint(self.list.iter().zip(regions).map(units).chain(self.traces.units(assembly)).collect())
     }
 
     /// How many requests they make in all, or one of them alone, where that is known.
@@ -234,7 +267,12 @@ impl Jobs {
         let runs = |&(index, _): &(usize, _)| only.is_none_or(|only| only == index);
         let jobs = self.list.iter().zip(regions).enumerate().filter(runs);
         let mut requests = jobs.map(|(_, (job, region))| job.requests_in_all(region));
-        requests.try_fold(0_u64, |sum, requests| Some(sum.saturating_add(requests?)))
+        let of_jobs = requests.try_fold(0_u64, |sum, requests| Some(sum.saturating_add(requests?)))?;
+        let of_traces = match only {
+            Some(only) if only < self.list.len() => 0,
+            only => self.traces.requests(only.map(|only| only - self.list.len()))?,
+        };
+        Some(of_jobs.saturating_add(of_traces))
     }
 
     /// How many requests lead in after preparing to a steady state.
@@ -249,7 +287,7 @@ impl Jobs {
     /// # Errors
     /// [`Error::Input`] where the jobs do not agree on it: a run is measured from one time on.
     fn ramp_time(&self) -> Result<Option<Ns>, Error> {
-        let ramp = self.list[0].ramp_time;
+        let ramp = self.list.first().and_then(|job| job.ramp_time);
         let refused = |index: usize, problem: &str| Err(self.refused(index, &JobError::new("ramp_time", problem)));
         if let Some(index) = self.list.iter().position(|job| job.ramp_time != ramp) {
             return refused(index, "the run is measured from one time on, so that it must be the same for all jobs");
@@ -308,7 +346,7 @@ impl Jobs {
 }
 
 /// What the drive takes in of a job at most.
-fn limit_of(job: &JobConfig) -> Option<Limit> {
+pub(super) fn limit_of(job: &JobConfig) -> Option<Limit> {
     let bytes_per_second = job.bandwidth_max.map(|rate| rate.0);
     let burst = job.limit_burst.map_or(Ns::ZERO, |time| Ns(time.0));
     (job.iops_max.is_some() || bytes_per_second.is_some()).then_some(Limit {

@@ -10,6 +10,7 @@ mod lead_in;
 mod limits;
 mod listed;
 mod preconditioning;
+mod tenant_traces;
 mod trace;
 
 use std::ops::Range;

@@ -15,10 +15,10 @@ use super::cached::{BehindCache, UNKNOWN_WRITES, behind_cache};
 use super::limits::{cached_limits, limits};
 use super::preconditioning::preconditioning;
 use crate::assembly::{Assembly, Unfit, fit_drive};
-use crate::config::LoadedDrive;
+use crate::config::{AddressPolicy, LoadedDrive};
 use crate::error::Error;
 use crate::precondition::OwnWrites;
-use crate::request::{AddressPolicy, RunRequest, VolumePlacement, WorkloadSource};
+use crate::request::{RunRequest, VolumePlacement, WorkloadSource};
 use crate::result::WorkloadReport;
 
 /// Times of a trace that stand for so many requests each are pointed out.
@@ -63,7 +63,7 @@ pub(super) fn on_drive(
     let summary = trace.folded(summary, assembly.logical_bytes(), &how_to_be_sized(request))?;
     let Trace { path, source, options, mut notes } = trace;
     let own = || OwnWrites::of_trace(&path, &options, &assembly);
-    let (preconditioning, note) = preconditioning(request, || footprint(&summary, &assembly), &assembly, own)?;
+    let (preconditioning, note) = preconditioning(request, || footprint(&summary, 0, &assembly), &assembly, own)?;
     notes.extend(note);
     let total = summary.requests * u64::from(options.loop_count);
     let depth = source.iodepth.unwrap_or(u32::MAX);
@@ -98,19 +98,19 @@ fn of_disk(
     Ok(OnDrive { assembly, lanes, job_names, total_requests, limits, preconditioning, report, notes })
 }
 
-/// The units that a trace reads.
-fn footprint(summary: &TraceSummary, assembly: &Assembly) -> Vec<Range<u32>> {
+/// The units that a trace reads whose addresses count from `offset` on [B].
+pub(super) fn footprint(summary: &TraceSummary, offset: u64, assembly: &Assembly) -> Vec<Range<u32>> {
     let unit_bytes = u64::from(assembly.geometry.unit_bytes);
     let units = |pages: Range<u64>| {
         // A page may reach beyond an odd end of the drive.
-        let end = (pages.end * PAGE_BYTES).div_ceil(unit_bytes) as u32;
-        (pages.start * PAGE_BYTES / unit_bytes) as u32..end.min(assembly.ftl.logical_units)
+        let end = (offset + pages.end * PAGE_BYTES).div_ceil(unit_bytes) as u32;
+        ((offset + pages.start * PAGE_BYTES) / unit_bytes) as u32..end.min(assembly.ftl.logical_units)
     };
     summary.read_pages.ranges().map(units).collect()
 }
 
 impl Trace {
-    fn new(source: WorkloadSource) -> Result<Self, Error> {
+    pub fn new(source: WorkloadSource) -> Result<Self, Error> {
         let path = source.trace.clone().unwrap_or_default();
         let options = TraceOptions {
             format: source.trace_format()?,
@@ -142,7 +142,7 @@ impl Trace {
 
     /// Reads the trace, and once more where several volumes have to be put in place. A compacted trace needs no
     /// more of the drive than it touches, so that its map is made here too.
-    fn placed(&mut self) -> Result<TraceSummary, Error> {
+    pub fn placed(&mut self) -> Result<TraceSummary, Error> {
         let Self { path, source, options, notes } = self;
         let wrong = |message: String| Error::Input(format!("{}: {message}", path.display()));
         let placement = source.volume_placement()?;
@@ -225,7 +225,7 @@ impl Trace {
     }
 
     /// The summary of a trace that fits on a drive of `drive_bytes`; `sized` says how there would be one sized to it.
-    fn folded(&mut self, summary: TraceSummary, drive_bytes: u64, sized: &str) -> Result<TraceSummary, Error> {
+    pub fn folded(&mut self, summary: TraceSummary, drive_bytes: u64, sized: &str) -> Result<TraceSummary, Error> {
         let Self { path, source, options, notes } = self;
         if summary.max_address <= drive_bytes {
             return Ok(summary);

@@ -19,7 +19,7 @@ use crate::presets::{DEFAULT_PRESET, preset};
 use crate::record::RecordSettings;
 use crate::snapshot::SnapshotPlace;
 
-pub use workload::{AddressPolicy, VolumePlacement, WorkloadSource};
+pub use workload::{VolumePlacement, WorkloadSource};
 
 /// The most slow requests of an operation that can be explained.
 const SLOWEST_MAX: u64 = 1_000;

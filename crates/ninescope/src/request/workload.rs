@@ -7,10 +7,10 @@ use std::str::FromStr;
 use ninescope_generators::{HostCacheConfig, JobConfig};
 use ninescope_model::units::Bytes;
 use ninescope_traces::{TraceError, TraceFormat};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{keyed, read_text};
-use crate::config::{JobFile, LoadedJobs, parse_fio, parse_host_cache, parse_job_file, parse_jobs};
+use crate::config::{AddressPolicy, JobFile, LoadedJobs, parse_fio, parse_host_cache, parse_job_file, parse_jobs};
 use crate::error::Error;
 use crate::presets::{PresetKind, shipped};
 
@@ -51,19 +51,6 @@ pub struct WorkloadSource {
     pub job: Option<serde_json::Value>,
     /// A job that comes with ninescope, by name.
     pub preset: Option<String>,
-}
-
-/// What becomes of addresses beyond the drive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AddressPolicy {
-    /// The trace is refused.
-    #[default]
-    Refuse,
-    /// They are taken modulo the drive's size.
-    Wrap,
-    /// All pages that are touched, here or there, are put next to each other in the order of their addresses.
-    Compact,
 }
 
 /// Where the volumes of a trace lie.

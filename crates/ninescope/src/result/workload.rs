@@ -57,8 +57,14 @@ impl WorkloadReport {
         Ok(Self::without_jobs(value))
     }
 
-    /// Of synthetic jobs: their complete descriptions, one as `job`, several as `jobs`.
-    pub fn of_jobs(source: &WorkloadSource, jobs: &[JobConfig], options: JobOptions) -> Result<Self, Error> {
+    /// Of synthetic jobs: their complete descriptions, one as `job`, several as `jobs`; and of the traces behind them what was
+    /// read, each by its name.
+    pub fn of_jobs(
+        source: &WorkloadSource,
+        jobs: &[JobConfig],
+        traces: Vec<Value>,
+        options: JobOptions,
+    ) -> Result<Self, Error> {
         let internal = |error: serde_json::Error| Error::Internal(error.to_string());
         let path = source.job_file.as_ref().and_then(|path| path.file_name());
         let mut value = json!({
@@ -66,7 +72,14 @@ impl WorkloadReport {
             "path": path.map(|name| name.to_string_lossy().into_owned()),
             "hash": Value::Null,
         });
+        if !traces.is_empty() {
+            if jobs.is_empty() {
+                value["kind"] = "traces".into();
+            }
+            value["traces"] = traces.into();
+        }
         match jobs {
+            [] => {}
             [job] => value["job"] = serde_json::to_value(job).map_err(internal)?,
             jobs => value["jobs"] = serde_json::to_value(jobs).map_err(internal)?,
         }

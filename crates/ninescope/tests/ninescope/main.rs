@@ -17,4 +17,5 @@ mod scenarios;
 mod snapshots;
 mod steady;
 mod support;
+mod traces_beside;
 mod write_amplification;

@@ -73,7 +73,10 @@ def arrivals_are_given(result: Result) -> bool:
     workload = _words(result, "workload")
     if workload.get("kind") == "trace":
         return not workload.get("closed_loop")
-    jobs = workload.get("jobs") or [workload.get("job") or {}]
+    traces = workload.get("traces") or []
+    jobs = workload.get("jobs") or ([] if traces and not workload.get("job") else [workload.get("job") or {}])
+    if any(trace.get("closed_loop") for trace in traces):
+        return False
     return all(job.get("rate_iops") or job.get("rate") for job in jobs)
 
 

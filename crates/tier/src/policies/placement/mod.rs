@@ -261,6 +261,6 @@ impl PlacementConfig {
     /// What is wrong with the parameters: the key and the rest of a sentence that begins with it.
     pub fn problem(&self) -> Option<(&'static str, String)> {
         let (_, rules) = self.chosen().build()?;
-        rules.problem().or_else(|| self.chosen().problem())
+        self.chosen().problem().or_else(|| rules.problem())
     }
 }

@@ -29,7 +29,7 @@ pub struct Rewritten {
     /// Whether requests wait for the migrations they cause.
     pub migration: MigrationMode,
     /// Pages that count as written lately, as a multiple of the slots.
-    #[schemars(range(min = 0, max = 1000))]
+    #[schemars(transform = above_zero)]
     pub recent_writes: f64,
     /// When the host has rested for so long, what is dirty goes down; absent: not because of that [ns].
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,8 +82,9 @@ impl PlacementParameters for Rewritten {
     }
 
     fn problem(&self) -> Option<(&'static str, String)> {
-        let message = "is 0: nothing was ever written lately, and the memory above would stay empty";
-        (self.recent_writes == 0.0).then(|| ("recent_writes", message.to_owned()))
+        let told = self.recent_writes;
+        let legal = told > 0.0 && told <= 1_000.0;
+        (!legal).then(|| ("recent_writes", format!("is {told}, it must be a multiple of the slots from above 0 to 1000")))
     }
 }
 

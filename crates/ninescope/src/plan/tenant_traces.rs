@@ -1,0 +1,208 @@
+//! Traces that share a drive with jobs, or with each other: each is read, put in its place, and becomes a lane.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use ninescope_engine::LaneConfig;
+use ninescope_generators::JobConfig;
+use ninescope_kernel::Ns;
+use ninescope_model::{PAGE_BYTES, SECTOR_BYTES, Turns};
+use ninescope_traces::{TraceReader, TraceSummary};
+use serde_json::Value;
+
+use super::jobs::limit_of;
+use super::trace::{Trace, footprint};
+use crate::assembly::Assembly;
+use crate::config::{LoadedTraces, TraceJob};
+use crate::error::Error;
+use crate::request::WorkloadSource;
+use crate::result::WorkloadReport;
+
+/// A trace among others, and what it has turned out to hold.
+struct TenantTrace {
+    name: String,
+    job: TraceJob,
+    trace: Trace,
+    summary: TraceSummary,
+}
+
+/// The traces of a run.
+pub(super) struct TenantTraces {
+    list: Vec<TenantTrace>,
+    described: LoadedTraces,
+}
+
+impl TenantTraces {
+    /// Reads each of them once.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names file and line of what is wrong with a description, or the trace and its line.
+    pub fn read(described: LoadedTraces) -> Result<Self, Error> {
+        let read = |(index, job): (usize, &TraceJob)| -> Result<TenantTrace, Error> {
+            let refused = |key: &'static str, problem: String| described.error_at(index, key, &problem);
+            if !job.offset.0.is_multiple_of(PAGE_BYTES) {
+                return Err(refused("offset", format!("{} is no multiple of 4 KiB", job.offset)));
+            }
+            if job.requests == Some(0) {
+                return Err(refused("requests", "0 is not a number of requests; write at least 1".to_owned()));
+            }
+            if job.iodepth == Some(0) {
+                return Err(refused("iodepth", "0 requests outstanding do no work; write at least 1".to_owned()));
+            }
+            let path = described.folder().join(&job.trace);
+            if !path.is_file() {
+                return Err(refused("trace", format!("there is no file {}", path.display())));
+            }
+            let of_trace = |error| described.of_trace(index, error);
+            let mut trace = Trace::new(source_of(job, path)).map_err(of_trace)?;
+            let summary = trace.placed().map_err(of_trace)?;
+            let of_file = || job.trace.file_name().map(|name| name.to_string_lossy().into_owned());
+            let name = job.name.clone().or_else(of_file).unwrap_or_default();
+            Ok(TenantTrace { name, job: job.clone(), trace, summary })
+        };
+        let list = described.traces.iter().enumerate().map(read).collect::<Result<_, _>>()?;
+        Ok(Self { list, described })
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(|tenant| tenant.name.as_str())
+    }
+
+    /// That a trace is called like something before it.
+    pub fn called_twice(&self, index: usize) -> Error {
+        let problem = format!("two are called `{}`; give each a `name` of its own", self.list[index].name);
+        self.described.error_at(index, "name", &problem)
+    }
+
+    /// What a drive must hold for all of them [B].
+    pub fn end(&self) -> u64 {
+        self.list.iter().map(|tenant| tenant.job.offset.0.saturating_add(tenant.summary.max_address)).max().unwrap_or(0)
+    }
+
+    /// Puts each in its place on a drive that is there.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where it reaches beyond the drive.
+    pub fn put_on(&mut self, assembly: &Assembly) -> Result<(), Error> {
+        for (index, tenant) in self.list.iter_mut().enumerate() {
+            let offset = tenant.job.offset.0;
+            let room = assembly.logical_bytes().saturating_sub(offset);
+            if room == 0 {
+                let problem = format!("{} is beyond the drive's {} B", tenant.job.offset, assembly.logical_bytes());
+                return Err(self.described.error_at(index, "offset", &problem));
+            }
+            let summary = tenant.summary.clone();
+            tenant.summary = tenant.trace.folded(summary, room, "no --drive")?;
+            let options = &mut tenant.trace.options;
+            options.map = options.map.clone().moved(offset / SECTOR_BYTES);
+            options.requests = tenant.job.requests;
+            stand_in(&tenant.name, &tenant.job)
+                .validate(assembly.logical_bytes())
+                .map_err(|error| self.described.error_at(index, error.key, &error.problem))?;
+        }
+        Ok(())
+    }
+
+    /// The units that they read.
+    pub fn units(&self, assembly: &Assembly) -> Vec<Range<u32>> {
+        let of_each = |tenant: &TenantTrace| footprint(&tenant.summary, tenant.job.offset.0, assembly);
+        self.list.iter().flat_map(of_each).collect()
+    }
+
+    /// Requests in all, or of one of them alone; unknown where time may end one.
+    pub fn requests(&self, only: Option<usize>) -> Option<u64> {
+        let runs = |&(index, _): &(usize, _)| only.is_none_or(|only| only == index);
+        let of_each = |tenant: &TenantTrace| {
+            let all = tenant.summary.requests.saturating_mul(u64::from(tenant.trace.options.loop_count));
+            tenant.job.duration.is_none().then(|| all.min(tenant.job.requests.unwrap_or(u64::MAX)))
+        };
+        let mut of_all = self.list.iter().enumerate().filter(runs).map(|(_, tenant)| of_each(tenant));
+        of_all.try_fold(0_u64, |sum, requests| Some(sum.saturating_add(requests?)))
+    }
+
+    /// What is to be said of them.
+    pub fn notes(&self) -> Vec<String> {
+        let of_each = |tenant: &TenantTrace| {
+            let note = |note: &String| format!("trace {}: {note}", tenant.name);
+            tenant.trace.notes.iter().map(note).collect::<Vec<_>>()
+        };
+        self.list.iter().flat_map(of_each).collect()
+    }
+
+    /// What results say of each: its name, its file's contents and how it is replayed.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] where that is no JSON.
+    pub fn reports(&self) -> Result<Vec<Value>, Error> {
+        let of_each = |tenant: &TenantTrace| {
+            let Trace { path, source, .. } = &tenant.trace;
+            let mut value = WorkloadReport::of_trace(path, source, &tenant.summary)?.value().clone();
+            value["name"] = tenant.name.clone().into();
+            value["offset"] = tenant.job.offset.0.into();
+            Ok(value)
+        };
+        self.list.iter().map(of_each).collect()
+    }
+
+    /// What each was described with.
+    pub fn descriptions(&self) -> impl Iterator<Item = (&str, &TraceJob)> {
+        self.list.iter().map(|tenant| (tenant.name.as_str(), &tenant.job))
+    }
+
+    /// Their lanes, which begin behind no wall.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names the trace.
+    pub fn lanes(self) -> Result<Vec<LaneConfig>, Error> {
+        let lane = |tenant: TenantTrace| {
+            let TenantTrace { name, job, trace, .. } = tenant;
+            let limit = limit_of(&stand_in(&name, &job));
+            let workload = Box::new(TraceReader::open(&trace.path, trace.options)?);
+            Ok(LaneConfig {
+                duration: job.duration.map(|time| Ns(time.0)),
+                begins: job.startdelay.map_or(Ns::ZERO, |time| Ns(time.0)),
+                turns: Turns { class: job.priority.unwrap_or_default(), weight: job.weight },
+                limit,
+                ..LaneConfig::new(workload, job.iodepth.unwrap_or(u32::MAX))
+            })
+        };
+        self.list.into_iter().map(lane).collect()
+    }
+}
+
+/// The trace as a run of it alone would be asked for.
+fn source_of(job: &TraceJob, path: PathBuf) -> WorkloadSource {
+    WorkloadSource {
+        trace: Some(path),
+        format: job.format.clone(),
+        strict: job.strict,
+        loop_count: job.loop_count,
+        time_scale: job.time_scale,
+        closed_loop: job.closed_loop,
+        iodepth: job.iodepth,
+        trims: job.trims,
+        volume: job.volume.clone(),
+        volumes: job.volumes.clone(),
+        addresses: job.addresses,
+        ..WorkloadSource::default()
+    }
+}
+
+/// A job that says the same of its turn, its limits and its time.
+fn stand_in(name: &str, job: &TraceJob) -> JobConfig {
+    JobConfig {
+        name: name.to_owned(),
+        duration: job.duration,
+        startdelay: job.startdelay,
+        priority: job.priority,
+        weight: job.weight,
+        iops_max: job.iops_max,
+        bandwidth_max: job.bandwidth_max,
+        limit_burst: job.limit_burst,
+        ..JobConfig::default()
+    }
+}
