@@ -16,7 +16,7 @@ use crate::block::{BlockRecord, GroupState};
 use crate::config::{FtlConfig, FtlError};
 use crate::counters::FtlCounters;
 use crate::filling_order::FillingOrder;
-use crate::policies::page_allocation::{Placement, pools_by_position};
+use crate::policies::page_allocation::Placement;
 use crate::policies::victim_selection::NOT_A_CANDIDATE;
 use crate::policies::{
     FreeBlockChoice, GcTrigger, GcTriggerConfig, PageAllocation, StreamChoice, VictimSelection, VictimSelectionConfig,
@@ -161,7 +161,8 @@ impl Ftl {
     fn unchecked(config: &FtlConfig) -> Self {
         let geometry = config.geometry;
         let pool_count = geometry.pools() as usize;
-        let pool_at = pools_by_position(&geometry);
+        let pool_at = config.page_allocation.chosen().pools_in_order(&geometry);
+        let positions: Vec<u32> = (0..geometry.pools()).collect();
         let mut position_of = vec![0; pool_count];
         for (position, &pool) in pool_at.iter().enumerate() {
             position_of[pool as usize] = position as u32;
@@ -186,7 +187,7 @@ impl Ftl {
             accepting: [all.clone(), all],
             pool_at,
             position_of,
-            page_allocation: config.page_allocation.build(&geometry),
+            page_allocation: config.page_allocation.build(&geometry, &positions),
             stream_choice: config.stream_choice.build(),
             knows_clean,
             translation_units: config.translation_units,

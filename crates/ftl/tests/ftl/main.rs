@@ -5,5 +5,6 @@ mod late_moves;
 mod policies;
 mod sector_wear_leveling;
 mod snapshots;
+mod static_orders;
 mod streams;
 mod write_amplification;

@@ -484,7 +484,7 @@ fn writes_wait_where_no_pool_has_room() {
 
 #[test]
 fn static_striping_places_by_address_alone() {
-    let policy = PageAllocationConfig::StaticStriping(StaticStriping {});
+    let policy = PageAllocationConfig::StaticStriping(StaticStriping::default());
     let mut ftl = Ftl::new(&FtlConfig { page_allocation: policy, ..config(eight_pools(1), 200) }).expect("fits");
     let mut stream = RandomStream::new(2, "tests", "static");
     for _ in 0..100 {

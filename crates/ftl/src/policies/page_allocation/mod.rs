@@ -1,7 +1,7 @@
 //! Which pool takes the next unit that the host writes.
 //!
-//! Pools are named by their *stripe position*: position `p` lies on channel `p % channels`, so that
-//! neighbours in this order are on different channels, then on different dies of a channel, then on
+//! Pools are named by their *stripe position*: unless a policy has them in another order, position `p` lies on channel
+//! `p % channels`, so that neighbours are on different channels, then on different dies of a channel, then on
 //! different plane sets of a die.
 
 use std::fmt::Debug;
@@ -46,25 +46,30 @@ pub trait PageAllocation: Debug + Send + Snapshot {
 
 /// What an allocation can be told.
 pub trait PageAllocationParameters {
-    /// The policy.
-    fn build(&self, geometry: &Geometry) -> Box<dyn PageAllocation>;
+    /// The policy, among the pools at some of the stripe positions, which ascend.
+    fn build(&self, geometry: &Geometry, positions: &[u32]) -> Box<dyn PageAllocation>;
+
+    /// The pool at each stripe position.
+    fn pools_in_order(&self, geometry: &Geometry) -> Vec<u32> {
+        channel_first(geometry)
+    }
 }
 
 policy_registry! {
     /// Which pool takes the next unit that the host writes.
     PageAllocationConfig as dyn PageAllocationParameters;
     "round-robin" => round_robin::RoundRobin, "pools in turn, channel first; those that cannot take a write are passed over";
-    "static" => static_striping::StaticStriping, "the logical address decides (channel, way, die, plane)";
+    "static" => static_striping::StaticStriping, "the logical address decides, in one of 24 orders of channel, way, die and plane";
 }
 
 impl PageAllocationConfig {
-    pub(crate) fn build(&self, geometry: &Geometry) -> Box<dyn PageAllocation> {
-        self.chosen().build(geometry)
+    pub(crate) fn build(&self, geometry: &Geometry, positions: &[u32]) -> Box<dyn PageAllocation> {
+        self.chosen().build(geometry, positions)
     }
 }
 
-/// The pool at each stripe position.
-pub(crate) fn pools_by_position(geometry: &Geometry) -> Vec<u32> {
+/// Pools in an order in which neighbours lie on different channels.
+fn channel_first(geometry: &Geometry) -> Vec<u32> {
     let dies_per_channel = geometry.dies_per_channel();
     let mut pools = Vec::with_capacity(geometry.pools() as usize);
     for sub in 0..geometry.pools_per_die() {

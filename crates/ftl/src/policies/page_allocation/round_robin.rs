@@ -27,7 +27,7 @@ pub struct RoundRobin {
 }
 
 impl PageAllocationParameters for RoundRobin {
-    fn build(&self, geometry: &Geometry) -> Box<dyn PageAllocation> {
+    fn build(&self, geometry: &Geometry, _positions: &[u32]) -> Box<dyn PageAllocation> {
         Box::new(RoundRobinAllocation::new(*self, geometry))
     }
 }
