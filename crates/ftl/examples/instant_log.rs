@@ -55,6 +55,7 @@ impl Case {
             free_block_choice: self.free_block_choice.clone(),
             gc_trigger: self.gc_trigger.clone(),
             victim_selection: self.victim.clone(),
+            partitions: Vec::new(),
             seed: self.seed,
         })
     }

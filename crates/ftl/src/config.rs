@@ -4,6 +4,7 @@ use ninescope_model::{Geometry, Pool};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::partition::{self, Partition};
 use crate::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
 };
@@ -31,6 +32,9 @@ pub struct FtlConfig {
     pub gc_trigger: GcTriggerConfig,
     /// What garbage collection empties next.
     pub victim_selection: VictimSelectionConfig,
+    /// Planes that hold some addresses alone; none: all of them hold all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub partitions: Vec<Partition>,
     /// The run's seed.
     pub seed: u64,
 }
@@ -68,8 +72,9 @@ impl FtlConfig {
     /// Checks that garbage collection can always make progress.
     ///
     /// # Errors
-    /// [`FtlError::TooLittleSpare`] with both numbers.
+    /// [`FtlError::TooLittleSpare`] with both numbers, of a partition [`FtlError::Partition`].
     pub fn check(&self) -> Result<(), FtlError> {
+        self.check_partitions()?;
         let geometry = &self.geometry;
         let share = self.units_at_rest().div_ceil(geometry.pools());
         let needed = share.div_ceil(geometry.units_per_group()).saturating_add(self.spare_groups_needed());
@@ -82,6 +87,32 @@ impl FtlConfig {
                 needed,
                 spare: self.spare_groups_needed(),
             });
+        }
+        Ok(())
+    }
+
+    /// The most units that so many pools can hold at rest, garbage collection going on.
+    pub fn units_that_fit(&self, pools: u32) -> u32 {
+        let groups = self.geometry.blocks_per_plane.saturating_sub(self.spare_groups_needed());
+        groups * self.geometry.units_per_group() * pools
+    }
+
+    /// All of the drive belongs to a partition, which has room for its units.
+    fn check_partitions(&self) -> Result<(), FtlError> {
+        if self.partitions.is_empty() {
+            return Ok(());
+        }
+        if let Some(problem) = partition::problem(&self.partitions, self.geometry.pools(), self.logical_units) {
+            return Err(FtlError::Partition(problem));
+        }
+        if self.translation_units > 0 {
+            return Err(FtlError::Partition("pages of the map would lie in all of them".to_owned()));
+        }
+        for partition in &self.partitions {
+            let (units, most) = (partition.unit_count(), self.units_that_fit(partition.pools.len() as u32));
+            if units > most {
+                return Err(FtlError::Partition(format!("one has {units} units, and room for {most}")));
+            }
         }
         Ok(())
     }
@@ -114,6 +145,9 @@ pub enum FtlError {
         /// How many of the needed ones hold no data at rest.
         spare: u32,
     },
+    /// Partitions that are none, or too small.
+    #[error("partitions: {0}")]
+    Partition(String),
     /// No pool can take a write, and garbage collection frees nothing.
     #[error("no free page anywhere, and garbage collection finds nothing to reclaim (first stuck pool: {0})")]
     Full(Pool),

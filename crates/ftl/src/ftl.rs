@@ -9,6 +9,8 @@ mod composition;
 mod filling;
 mod snapshot;
 
+use std::ops::Range;
+
 use ninescope_kernel::{BitTable, IdTable, NONE, prefetch};
 use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa, Stream};
 
@@ -16,6 +18,7 @@ use crate::block::{BlockRecord, GroupState};
 use crate::config::{FtlConfig, FtlError};
 use crate::counters::FtlCounters;
 use crate::filling_order::FillingOrder;
+use crate::partition::{Partition, PartitionedAllocation, Partitions};
 use crate::policies::page_allocation::Placement;
 use crate::policies::victim_selection::NOT_A_CANDIDATE;
 use crate::policies::{
@@ -112,6 +115,8 @@ pub struct Ftl {
     pool_at: Vec<u32>,
     position_of: Vec<u32>,
     page_allocation: Box<dyn PageAllocation>,
+    /// In its place, where some addresses have planes of their own.
+    partitioned: Option<Box<PartitionedAllocation>>,
     stream_choice: Box<dyn StreamChoice>,
     /// Whether the stream choice tells clean data from dirty data.
     knows_clean: bool,
@@ -154,6 +159,7 @@ impl Ftl {
             free_block_choice: Default::default(),
             gc_trigger: Default::default(),
             victim_selection: Default::default(),
+            partitions: Vec::new(),
             seed: 0,
         })
     }
@@ -162,6 +168,7 @@ impl Ftl {
         let geometry = config.geometry;
         let pool_count = geometry.pools() as usize;
         let pool_at = config.page_allocation.chosen().pools_in_order(&geometry);
+        let partitioned = PartitionedAllocation::new(&config.partitions, &config.page_allocation, &geometry, &pool_at);
         let positions: Vec<u32> = (0..geometry.pools()).collect();
         let mut position_of = vec![0; pool_count];
         for (position, &pool) in pool_at.iter().enumerate() {
@@ -188,6 +195,7 @@ impl Ftl {
             pool_at,
             position_of,
             page_allocation: config.page_allocation.build(&geometry, &positions),
+            partitioned,
             stream_choice: config.stream_choice.build(),
             knows_clean,
             translation_units: config.translation_units,
@@ -266,11 +274,48 @@ impl Ftl {
         for (before, record) in self.erases_before.iter_mut().zip(&self.groups) {
             *before = record.erase_count;
         }
+        let count = self.partitions().map_or(0, Partitions::count);
+        let programmed: Vec<u64> = (0..count).map(|partition| self.programmed_of(partition)).collect();
+        if let Some(partitioned) = &mut self.partitioned {
+            partitioned.clear_counts(&programmed);
+        }
     }
 
     /// Erases of each group since the last [`Self::clear_counters`]; every block of a group has the same [count].
     pub fn erases_since_cleared(&self) -> impl Iterator<Item = u32> + Clone + '_ {
         self.groups.iter().zip(&self.erases_before).map(|(record, before)| record.erase_count - before)
+    }
+
+    /// To which partitions units and pools belong; none where the drive is one.
+    #[inline]
+    pub fn partitions(&self) -> Option<&Partitions> {
+        self.partitioned.as_deref().map(|partitioned| &partitioned.partitions)
+    }
+
+    /// The partitions as they were told; none where the drive is one.
+    pub fn partition_list(&self) -> &[Partition] {
+        self.partitioned.as_ref().map_or(&[], |partitioned| &partitioned.list)
+    }
+
+    /// Units that the host wrote into a partition since the last [`Self::clear_counters`], and those that were programmed there,
+    /// for any reason.
+    pub fn units_of_partition(&self, partition: u32) -> (u64, u64) {
+        let programmed = self.programmed_of(partition);
+        self.partitioned.as_ref().map_or((0, 0), |partitioned| partitioned.counts(partition, programmed))
+    }
+
+    /// Units ever programmed in a partition: a group is erased when it is full.
+    fn programmed_of(&self, partition: u32) -> u64 {
+        let Some(partitions) = self.partitions() else { return 0 };
+        let units_per_group = u64::from(self.geometry.units_per_group());
+        let pools = (0..self.geometry.pools()).map(Pool).filter(|&pool| partitions.of_pool(pool) == partition);
+        let groups = pools.flat_map(|pool| self.groups_of(pool)).map(|group| &self.groups[group]);
+        groups.map(|record| u64::from(record.erase_count) * units_per_group + u64::from(record.write_pointer)).sum()
+    }
+
+    fn groups_of(&self, pool: Pool) -> Range<usize> {
+        let blocks = self.geometry.blocks_per_plane as usize;
+        pool.index() * blocks..(pool.index() + 1) * blocks
     }
 
     /// The record of a group.
@@ -391,9 +436,13 @@ impl Ftl {
         })
     }
 
-    /// Whether any pool has units that host writes of a kind may take.
-    pub fn has_space_anywhere(&self, clean: bool) -> bool {
-        self.has_space[kind_of(self.stream_of_write(clean))].next_set(0).is_some()
+    /// Whether any pool where it may go has units that host writes of the kind of a unit may take.
+    pub fn has_space_for(&self, lpa: Lpa, clean: bool) -> bool {
+        let has_space = &self.has_space[kind_of(self.stream_of_write(clean))];
+        match &self.partitioned {
+            None => has_space.next_set(0).is_some(),
+            Some(partitioned) => partitioned.has_any(lpa, has_space),
+        }
     }
 
     /// Lets (or stops letting) a pool take host writes: how the driver holds back a die whose write
@@ -419,7 +468,11 @@ impl Ftl {
     #[inline(always)]
     pub fn write_as(&mut self, lpa: Lpa, clean: bool) -> Option<Placed> {
         let stream = self.stream_of_write(clean);
-        let position = self.page_allocation.choose(lpa, &self.accepting[kind_of(stream)])?;
+        let accepting = &self.accepting[kind_of(stream)];
+        let position = match &mut self.partitioned {
+            None => self.page_allocation.choose(lpa, accepting)?,
+            Some(partitioned) => partitioned.choose(lpa, accepting)?,
+        };
         let pool = Pool(self.pool_at[position as usize]);
         let mut placed = self.allocate(pool, stream, lpa)?;
         if self.knows_clean {
@@ -433,7 +486,7 @@ impl Ftl {
         }
         self.validate(placed.new);
         self.counters.host_units += 1;
-        self.page_allocation.placed(Placement {
+        self.tell_placed(Placement {
             position,
             page_complete: placed.page_complete,
             stripe_complete: placed.stripe_complete,
@@ -490,7 +543,7 @@ impl Ftl {
                 let Placed { new: last, stripe_complete, closed, .. } = placed;
                 if !stream.is_of_moves() {
                     let position = self.position_of[pool.index()];
-                    self.page_allocation.placed(Placement { position, page_complete: true, stripe_complete });
+                    self.tell_placed(Placement { position, page_complete: true, stripe_complete });
                 }
                 return Some(Padded { last, written, stripe_complete, closed });
             }
@@ -547,6 +600,9 @@ impl Ftl {
         // The host did not write it.
         self.counters.host_units -= 1;
         self.counters.healed_units += 1;
+        if let Some(partitioned) = &mut self.partitioned {
+            partitioned.not_of_host(lpa);
+        }
         Some(placed)
     }
 
@@ -585,6 +641,14 @@ impl Ftl {
     fn remap(&mut self, lpa: Lpa, to: Ppa) -> Ppa {
         let filled = !self.order.place_of(lpa).0;
         Ppa(self.map.replace(lpa.index(), to.0 ^ filled) ^ filled)
+    }
+
+    #[inline]
+    fn tell_placed(&mut self, placement: Placement) {
+        match &mut self.partitioned {
+            None => self.page_allocation.placed(placement),
+            Some(partitioned) => partitioned.placed(placement),
+        }
     }
 
     #[inline]

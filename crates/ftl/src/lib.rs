@@ -11,6 +11,7 @@ mod counters;
 mod filling_order;
 mod ftl;
 mod instant;
+mod partition;
 pub mod policies;
 mod pool;
 
@@ -19,3 +20,4 @@ pub use config::{FtlConfig, FtlError};
 pub use counters::FtlCounters;
 pub use ftl::{CollectionRules, Ftl, GcStep, Padded, Placed, Residence};
 pub use instant::InstantDriver;
+pub use partition::{Partition, Partitions};

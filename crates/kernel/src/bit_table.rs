@@ -78,6 +78,15 @@ impl BitTable {
         }
     }
 
+    /// Sets the bits that are set in both of two tables of the same length, and clears all others.
+    #[inline]
+    pub fn copy_common(&mut self, one: &Self, other: &Self) {
+        debug_assert!(self.len == one.len && self.len == other.len);
+        for (word, (one, other)) in self.words.iter_mut().zip(one.words.iter().zip(&other.words)) {
+            *word = one & other;
+        }
+    }
+
     /// `count` bits (a power of two, at most 32) from `start`, which is a multiple of `count`.
     #[inline]
     pub fn aligned_bits(&self, start: usize, count: u32) -> u32 {

@@ -463,6 +463,7 @@ mod tests {
             free_block_choice: Default::default(),
             gc_trigger: Default::default(),
             victim_selection: Default::default(),
+            partitions: Vec::new(),
             seed: 1,
         })
         .expect("enough spare blocks");

@@ -1,6 +1,6 @@
 //! Host writes and TRIMs: read-modify-write of units written in part, placing, stalls.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use ninescope_ftl::Placed;
 use ninescope_kernel::NONE;
@@ -42,10 +42,11 @@ impl<K: Kind> Device<K> {
         let units = if self.flash.completes_at_program() { last - first + 1 } else { 0 };
         // The read of the rest of a unit is a part too: its command may still move data when the unit is programmed or read
         // again, and the reads of both ends may wait for each other.
-        if units > 1 || head_partial || tail_partial {
+        let pieces = self.pieces(whole.clone());
+        if units > 1 || pieces > 1 || head_partial || tail_partial {
             self.run.transactions.has_several_parts(index, false);
         }
-        let entries = u32::from(head_partial) + u32::from(tail_partial) + u32::from(!whole.is_empty());
+        let entries = u32::from(head_partial) + u32::from(tail_partial) + pieces;
         self.host.has_parts(index, units.max(entries));
         if head_partial && tail_partial && self.rests_share_page(first, last) {
             self.queue_read_modify_write(index, first..=last, None)?;
@@ -55,10 +56,24 @@ impl<K: Kind> Device<K> {
                 self.write_in_part(index, unit)?;
             }
         }
-        if !whole.is_empty() {
-            self.place_or_stall(self.entry(index, whole.start, whole.end))?;
+        let mut next = whole.start;
+        while next < whole.end {
+            let end = self.flash.line_ends_at(next).min(whole.end);
+            self.place_or_stall(self.entry(index, next, end))?;
+            next = end;
         }
         Ok(())
+    }
+
+    /// How many pieces a range of units is placed in: one, but where it goes over the border of a partition.
+    #[inline]
+    fn pieces(&self, units: Range<u32>) -> u32 {
+        let (mut next, mut pieces) = (units.start, 0);
+        while next < units.end {
+            next = self.flash.line_ends_at(next);
+            pieces += 1;
+        }
+        pieces
     }
 
     /// Units that a host command writes whole.
@@ -201,21 +216,28 @@ impl<K: Kind> Device<K> {
 
     /// Tries the writes that wait, in order.
     pub(super) fn retry_stalled_writes(&mut self) -> Result<(), SimulationError> {
-        while let Some(mut entry) = self.flash.first_in_line(self.run.now) {
+        for line in 0..self.flash.lines() {
+            self.retry_line(line)?;
+        }
+        self.flash.line_ends(self.run.now);
+        Ok(())
+    }
+
+    fn retry_line(&mut self, line: usize) -> Result<(), SimulationError> {
+        while let Some(mut entry) = self.flash.first_in_line(line, self.run.now) {
             match self.place(&mut entry)? {
                 Placing::Waits => {
-                    self.flash.keep_first_in_line(entry);
+                    self.flash.keep_first_in_line(line, entry);
                     self.flash.touch_gc_of_full_pools();
                     return Ok(());
                 }
-                Placing::ReadsAgain | Placing::GoesAbove | Placing::NotWanted => self.flash.first_leaves_line(),
+                Placing::ReadsAgain | Placing::GoesAbove | Placing::NotWanted => self.flash.first_leaves_line(line),
                 Placing::Done => {
-                    self.flash.first_leaves_line();
+                    self.flash.first_leaves_line(line);
                     self.entry_placed(&entry)?;
                 }
             }
         }
-        self.flash.line_ends(self.run.now);
         Ok(())
     }
 

@@ -1,10 +1,11 @@
-//! The line of writes that wait for a place: for a free page, or for room in the write buffer.
+//! The line of writes that wait for a place: for a free page, or for room in the write buffer. Where some addresses have planes
+//! of their own, each partition of the drive has a line of its own, so that nobody waits for what he will not get.
 
 use std::collections::VecDeque;
 
 use ninescope_ftl::Residence;
 use ninescope_kernel::{NONE, Ns};
-use ninescope_model::{Cause, Source};
+use ninescope_model::{Cause, Lpa, Source};
 
 use super::Flash;
 use crate::meter::{Parts, Spells};
@@ -90,10 +91,12 @@ impl WriteEntry {
     }
 }
 
-/// Who waits, in order.
+/// Who waits, in order, for the planes of each partition.
 #[derive(Debug)]
-pub(super) struct WriteLine {
-    stalled: VecDeque<WriteEntry>,
+pub(super) struct WriteLines {
+    lines: Vec<VecDeque<WriteEntry>>,
+    /// How many wait.
+    stalled: usize,
     /// How many of them are merged with what lay on the media.
     merged: usize,
     /// The times in which one was stalled.
@@ -102,26 +105,28 @@ pub(super) struct WriteLine {
     retry: bool,
 }
 
-impl WriteLine {
-    /// Nobody, with room for so many.
-    pub fn with_capacity(entries: usize) -> Self {
-        Self { stalled: VecDeque::with_capacity(entries), merged: 0, spells: Spells::default(), retry: false }
+impl WriteLines {
+    /// Nobody in so many lines, with room for so many in each.
+    pub fn with_capacity(lines: u32, entries: usize) -> Self {
+        let lines = (0..lines).map(|_| VecDeque::with_capacity(entries)).collect();
+        Self { lines, stalled: 0, merged: 0, spells: Spells::default(), retry: false }
     }
 
     /// Something has appeared that they may have waited for.
     #[inline]
     pub fn may_go_on(&mut self) {
-        self.retry = !self.stalled.is_empty();
+        self.retry = self.stalled > 0;
     }
 
     /// How many wait.
     pub fn len(&self) -> usize {
-        self.stalled.len()
+        self.stalled
     }
 
     /// When the parts of the command set out that is first of the host's. A migration that waits names no command.
     pub fn oldest_of_host(&self) -> Option<Ns> {
-        self.stalled.iter().find(|entry| entry.source == Source::Host).map(|entry| entry.set_out)
+        let first = |line: &VecDeque<WriteEntry>| line.iter().find(|entry| entry.source == Source::Host).copied();
+        self.lines.iter().filter_map(first).map(|entry| entry.set_out).min()
     }
 
     /// Measures from `now` on.
@@ -148,26 +153,47 @@ impl Flash {
         std::mem::take(&mut self.line.retry)
     }
 
+    /// How many lines there are.
+    pub fn lines(&self) -> usize {
+        self.line.lines.len()
+    }
+
+    /// The line of a unit.
+    #[inline]
+    fn line_of(&self, unit: u32) -> usize {
+        self.ftl.partitions().map_or(0, |partitions| partitions.of_unit(Lpa(unit)) as usize)
+    }
+
+    /// The first unit behind this one that may have to wait in another line.
+    #[inline]
+    pub fn line_ends_at(&self, unit: u32) -> u32 {
+        self.ftl.partitions().map_or(u32::MAX, |partitions| partitions.end_of(Lpa(unit)))
+    }
+
     /// How many are before an entry. One whose turn had come keeps it: it is behind those that had their turn before, or have
     /// it in a page that is theirs alone.
     #[inline]
     pub fn before_in_line(&self, entry: &WriteEntry) -> usize {
         let alone = self.completes_at_program();
+        let line = &self.line.lines[self.line_of(entry.next)];
         if !entry.had_turn {
-            return self.line.stalled.len();
+            return line.len();
         }
-        self.line.stalled.iter().take_while(|entry| entry.had_turn || alone && entry.begun).count()
+        line.iter().take_while(|entry| entry.had_turn || alone && entry.begun).count()
     }
 
     /// An entry waits behind so many others. Returns why.
     pub fn join_line<Q>(&mut self, run: &mut Run<Q>, before_it: usize, mut entry: WriteEntry) -> Cause {
-        let cause = if self.ftl.has_space_anywhere(entry.clean) { Cause::BufferStall } else { Cause::AllocationStall };
+        let has_space = self.ftl.has_space_for(Lpa(entry.next), entry.clean);
+        let cause = if has_space { Cause::BufferStall } else { Cause::AllocationStall };
+        let line = self.line_of(entry.next);
         entry.stalls.since = (run.now, cause);
-        if self.line.stalled.is_empty() {
+        if self.line.stalled == 0 {
             self.line.spells.begin(run.now);
         }
         self.line.merged += usize::from(entry.is_merged_with_media());
-        self.line.stalled.insert(before_it, entry);
+        self.line.stalled += 1;
+        self.line.lines[line].insert(before_it, entry);
         if entry.source == Source::Host {
             let stalls = &mut run.counters;
             *(if cause == Cause::BufferStall { &mut stalls.buffer_stalls } else { &mut stalls.allocation_stalls }) += 1;
@@ -183,9 +209,9 @@ impl Flash {
         }
     }
 
-    /// The first of the line, with how long it has waited until now.
-    pub fn first_in_line(&self, now: Ns) -> Option<WriteEntry> {
-        let mut entry = self.line.stalled.front().copied()?;
+    /// The first of a line, with how long it has waited until now.
+    pub fn first_in_line(&self, line: usize, now: Ns) -> Option<WriteEntry> {
+        let mut entry = self.line.lines[line].front().copied()?;
         let (since, cause) = entry.stalls.since;
         let waited = now - since;
         match cause {
@@ -196,16 +222,17 @@ impl Flash {
         Some(entry)
     }
 
-    /// The first of the line goes on waiting, with what has become of it.
-    pub fn keep_first_in_line(&mut self, entry: WriteEntry) {
-        if let Some(front) = self.line.stalled.front_mut() {
+    /// The first of a line goes on waiting, with what has become of it.
+    pub fn keep_first_in_line(&mut self, line: usize, entry: WriteEntry) {
+        if let Some(front) = self.line.lines[line].front_mut() {
             *front = entry;
         }
     }
 
-    /// The first of the line does not wait any more.
-    pub fn first_leaves_line(&mut self) {
-        let left = self.line.stalled.pop_front();
+    /// The first of a line does not wait any more.
+    pub fn first_leaves_line(&mut self, line: usize) {
+        let left = self.line.lines[line].pop_front();
+        self.line.stalled -= usize::from(left.is_some());
         self.line.merged -= usize::from(left.is_some_and(|entry| entry.is_merged_with_media()));
     }
 
@@ -216,15 +243,17 @@ impl Flash {
         if self.line.merged == 0 {
             return;
         }
-        for entry in &mut self.line.stalled {
+        for entry in self.line.lines.iter_mut().flatten() {
             if entry.is_merged_with_media() && entry.merged_with == Some(from) {
                 entry.merged_with = Some(to);
             }
         }
     }
 
-    /// Nobody waits any more.
+    /// Nobody waits any more, if nobody does.
     pub fn line_ends(&mut self, now: Ns) {
-        self.line.spells.end(now);
+        if self.line.stalled == 0 {
+            self.line.spells.end(now);
+        }
     }
 }

@@ -17,7 +17,7 @@ mod queue;
 mod suspend;
 mod tenants;
 
-use ninescope_ftl::Ftl;
+use ninescope_ftl::{Ftl, Partitions};
 use ninescope_kernel::Ns;
 use ninescope_media::nand::{FlashCommand, Nand};
 use ninescope_model::{ChannelId, DieId, Geometry};
@@ -40,7 +40,7 @@ pub use programs::BufferLimits;
 use clean::FlushReads;
 use collection::Collection;
 use flush::FlushEpochs;
-use line::WriteLine;
+use line::WriteLines;
 use programs::Programs;
 
 /// What a die works on.
@@ -71,7 +71,7 @@ pub struct Flash {
     flushes: FlushEpochs,
     flush_reads: FlushReads,
     collection: Collection,
-    line: WriteLine,
+    line: WriteLines,
 }
 
 impl Flash {
@@ -93,7 +93,7 @@ impl Flash {
             flushes: FlushEpochs::with_capacity(depth),
             flush_reads: FlushReads::with_capacity(flush_reads),
             collection: Collection::new(geometry.pools(), config.gc_pages_in_flight),
-            line: WriteLine::with_capacity(depth * 3),
+            line: WriteLines::with_capacity(ftl.partitions().map_or(1, Partitions::count), depth * 3),
             geometry,
             ftl,
             nand,

@@ -17,7 +17,7 @@ impl Ftl {
 
     /// The units that a drive always puts at a stripe position when the address decides; `None` where it does not.
     pub fn units_by_address(&self, position: u32) -> Option<(u32, impl Fn(u32) -> Lpa + use<>)> {
-        let turn = self.page_allocation.turn_by_address()?;
+        let turn = self.page_allocation.turn_by_address().filter(|_| self.partitioned.is_none())?;
         let positions = self.geometry.pools();
         let count = dealt_to(position, positions, turn, self.logical_units());
         Some((count, move |index| Lpa((index / turn * positions + position) * turn + index % turn)))

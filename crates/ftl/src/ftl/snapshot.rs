@@ -46,7 +46,10 @@ impl Snapshot for Ftl {
         to.begin("clean")?;
         self.clean.save(to)?;
         to.begin("policies")?;
-        self.page_allocation.save(to)?;
+        match &self.partitioned {
+            None => self.page_allocation.save(to)?,
+            Some(partitioned) => partitioned.save(to)?,
+        }
         self.stream_choice.save(to)?;
         self.free_block_choice.save(to)?;
         self.gc_trigger.save(to)?;
@@ -72,7 +75,10 @@ impl Snapshot for Ftl {
         self.map_contents()?;
         self.tell_of_closed_groups();
         from.begin("policies")?;
-        self.page_allocation.load(from)?;
+        match &mut self.partitioned {
+            None => self.page_allocation.load(from)?,
+            Some(partitioned) => partitioned.load(from)?,
+        }
         self.stream_choice.load(from)?;
         self.free_block_choice.load(from)?;
         self.gc_trigger.load(from)?;
@@ -205,6 +211,9 @@ impl Ftl {
     /// Reads what was filled in order. Groups that were not erased since hold it.
     fn load_order(&mut self, from: &mut dyn SectionReader) -> Result<(), SnapshotError> {
         self.order = FillingOrder::load(from, &self.geometry, self.logical_units(), |group| self.position(group))?;
+        must_hold(self.order.units() == 0 || self.partitioned.is_none(), || {
+            "a drive of several partitions was filled in the order of a whole one".to_owned()
+        })?;
         for group in (0..self.geometry.groups()).map(BlockGroup) {
             let (record, filled) = (&self.groups[group.index()], self.filled(group).len() as u32);
             must_hold(record.erase_count > 0 || record.write_pointer >= filled, || {
@@ -291,6 +300,12 @@ impl Ftl {
         }
     }
 
+    /// Whether a place is of the partition of a unit.
+    fn may_lie_at(&self, lpa: Lpa, at: Ppa) -> bool {
+        let pool = self.geometry.pool_and_block(self.geometry.group_and_offset(at).0).0;
+        self.partitions().is_none_or(|partitions| partitions.of_unit(lpa) == partitions.of_pool(pool))
+    }
+
     /// Valid units of these places, which were not filled in order, lie there and nowhere else.
     fn map_what_came_later(&mut self, places: Range<usize>) -> Result<(), SnapshotError> {
         let mut next = self.valid.next_set_before(places.start, places.end);
@@ -298,6 +313,7 @@ impl Ftl {
             let at = Ppa(place as u32);
             let lpa = self.content(at);
             must_hold(lpa != Lpa::NONE, || format!("place {place} is valid and holds nothing"))?;
+            must_hold(self.may_lie_at(lpa, at), || format!("unit {lpa} lies at {place}, in another partition"))?;
             let before = self.remap(lpa, at);
             must_hold(before == Ppa::UNMAPPED, || format!("unit {lpa} is valid at {before} and at {place}"))?;
             next = self.valid.next_set_before(place + 1, places.end);

@@ -40,6 +40,7 @@ fn configs() -> Vec<FtlConfig> {
                 free_block_choice: FreeBlockChoiceConfig::default(),
                 gc_trigger: GcTriggerConfig::default(),
                 victim_selection: VictimSelectionConfig::default(),
+                partitions: Vec::new(),
                 seed: 3,
             };
             let allocations = PageAllocationConfig::all().into_iter();

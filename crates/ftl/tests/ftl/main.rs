@@ -2,6 +2,7 @@
 
 mod filling;
 mod late_moves;
+mod partitions;
 mod policies;
 mod sector_wear_leveling;
 mod snapshots;

@@ -36,6 +36,7 @@ fn config(geometry: Geometry, logical_units: u32) -> FtlConfig {
         free_block_choice: FreeBlockChoiceConfig::default(),
         gc_trigger: GcTriggerConfig::default(),
         victim_selection: VictimSelectionConfig::default(),
+        partitions: Vec::new(),
         seed: 5,
     }
 }
@@ -529,7 +530,7 @@ fn cleaning_in_the_foreground_has_the_host_wait_until_enough_is_free() {
     assert_eq!((ftl.free_groups(Pool(0)), ftl.gc_is_urgent(Pool(0)), ftl.counters().host_holds), (4, false, 0));
     let mut ftl = overwritten(&foreground, 16);
     assert_eq!((ftl.free_groups(Pool(0)), ftl.gc_is_urgent(Pool(0)), ftl.counters().host_holds), (3, true, 1));
-    assert!(!written(&mut ftl, 16) && !ftl.has_space_anywhere(false), "three are free, two beyond the reserve");
+    assert!(!written(&mut ftl, 16) && !ftl.has_space_for(Lpa(16), false), "three are free, two beyond the reserve");
     // Five must be free: two victims, which hold nothing.
     for free in [4, 5] {
         assert!(!written(&mut ftl, 16), "{free} are not free yet");

@@ -4,7 +4,7 @@
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
 };
-use ninescope_ftl::{Ftl, FtlConfig, FtlError, GroupState, InstantDriver};
+use ninescope_ftl::{Ftl, FtlConfig, FtlError, GroupState, InstantDriver, Partition};
 use ninescope_kernel::{RandomStream, Snapshot, SnapshotError};
 use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa, Stream};
 
@@ -20,8 +20,18 @@ fn config() -> FtlConfig {
         free_block_choice: FreeBlockChoiceConfig::default(),
         gc_trigger: GcTriggerConfig::default(),
         victim_selection: VictimSelectionConfig::default(),
+        partitions: Vec::new(),
         seed: 3,
     }
+}
+
+/// The same where some addresses have two of the four pools for themselves.
+fn divided() -> FtlConfig {
+    let partitions = vec![
+        Partition { pools: vec![1, 2], units: vec![0..30, 110..180] },
+        Partition { pools: vec![0, 3], units: vec![30..110, 180..200] },
+    ];
+    FtlConfig { partitions, ..config() }
 }
 
 /// Every policy of every registry once, the others being the defaults.
@@ -38,6 +48,7 @@ fn configs() -> Vec<FtlConfig> {
     configs.extend(
         VictimSelectionConfig::all().into_iter().map(|victim_selection| FtlConfig { victim_selection, ..config() }),
     );
+    configs.push(divided());
     configs
 }
 
@@ -297,6 +308,19 @@ fn a_turn_beyond_the_pools_is_refused() {
     put(&mut bytes, end - 4, 5);
     let error = made(&config(), &bytes).expect_err("it is refused").to_string();
     assert!(error.contains("the turn is at pool 5"), "{error}");
+}
+
+#[test]
+fn a_unit_in_the_planes_of_others_is_refused() {
+    let bytes = saved(&worn(&divided()));
+    let mut other = divided();
+    other.partitions[0].units = vec![0..31, 110..180];
+    other.partitions[1].units = vec![31..110, 180..200];
+    let error = made(&other, &bytes).expect_err("unit 30 lies elsewhere").to_string();
+    assert!(error.contains("unit 30 lies at") && error.contains("in another partition"), "{error}");
+    let mut turned = divided();
+    turned.partitions.reverse();
+    assert!(made(&turned, &bytes).is_ok(), "the numbers of partitions say nothing");
 }
 
 #[test]

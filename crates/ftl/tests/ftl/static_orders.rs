@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ninescope_ftl::policies::PageAllocationConfig;
 use ninescope_ftl::policies::page_allocation::static_striping::{Order, StaticStriping};
-use ninescope_ftl::{Ftl, FtlConfig, InstantDriver};
+use ninescope_ftl::{Ftl, FtlConfig, InstantDriver, Partition};
 use ninescope_model::{Geometry, Lpa, Ppa};
 
 /// Two channels of two packages of two dies of two planes, a unit to a page.
@@ -23,6 +23,7 @@ fn config(order: Order, geometry: Geometry) -> FtlConfig {
         free_block_choice: Default::default(),
         gc_trigger: Default::default(),
         victim_selection: Default::default(),
+        partitions: Vec::new(),
         seed: 1,
     }
 }
@@ -161,9 +162,13 @@ fn a_drive_is_filled_in_every_order_as_it_is_written() {
             let (mut one, mut other) = (Ftl::new(&config).expect("fits"), Ftl::new(&config).expect("fits"));
             let mut driver = InstantDriver::new(&mut one);
             let filled = driver.fill(0..config.logical_units);
-            (filled..config.logical_units).for_each(|unit| drop(driver.write(Lpa(unit)).expect("space")));
+            for unit in filled..config.logical_units {
+                driver.write(Lpa(unit)).expect("space");
+            }
             let mut driver = InstantDriver::new(&mut other);
-            (0..config.logical_units).for_each(|unit| drop(driver.write(Lpa(unit)).expect("space")));
+            for unit in 0..config.logical_units {
+                driver.write(Lpa(unit)).expect("space");
+            }
             in_groups += u32::from(filled > 0);
             for unit in (0..config.logical_units).map(Lpa) {
                 assert_eq!(one.translate(unit), other.translate(unit), "{} {unit}", order.letters());
@@ -172,4 +177,22 @@ fn a_drive_is_filled_in_every_order_as_it_is_written() {
         // With two planes in a frontier those orders fill groups in turn whose planes come first or last.
         assert_eq!(in_groups, if frontier_planes == 1 { 24 } else { 12 });
     }
+}
+
+#[test]
+fn a_partition_goes_through_its_own_planes_in_the_same_order() {
+    let geometry = geometry(1);
+    let whole = config(Order::WDCP, geometry);
+    // Channel 1 is pools 8 to 15; its addresses begin in the middle.
+    let half = whole.logical_units / 2;
+    let partitions = vec![
+        Partition { pools: (0..8).collect(), units: vec![0..10, half + 10..whole.logical_units] },
+        Partition { pools: (8..16).collect(), units: std::iter::once(10..half + 10).collect() },
+    ];
+    let mut ftl = Ftl::new(&FtlConfig { partitions, ..whole }).expect("fits");
+    let found: Vec<Place> = (10..19).map(|page| place_of(&geometry, ftl.write(Lpa(page)).expect("room").new)).collect();
+    let ways_and_dies = [(0, 0), (1, 0), (0, 1), (1, 1)];
+    let expected: Vec<Place> =
+        (0..9).map(|page| (1, ways_and_dies[page % 4].0, ways_and_dies[page % 4].1, page as u32 / 4 % 2)).collect();
+    assert_eq!(found, expected);
 }

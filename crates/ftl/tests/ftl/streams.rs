@@ -39,6 +39,7 @@ fn smallest(
         free_block_choice: FreeBlockChoiceConfig::default(),
         gc_trigger: GcTriggerConfig::default(),
         victim_selection: VictimSelectionConfig::default(),
+        partitions: Vec::new(),
         seed: 1,
     };
     config.geometry = geometry(data_groups + config.spare_groups_needed());
@@ -308,6 +309,7 @@ fn overwritten(streams: &str, reserve: u32, overwrites: u32) -> FtlCounters {
         free_block_choice: FreeBlockChoiceConfig::default(),
         gc_trigger: GcTriggerConfig::default(),
         victim_selection: named("greedy"),
+        partitions: Vec::new(),
         seed: 1,
     };
     let mut ftl = Ftl::new(&config).expect("enough");

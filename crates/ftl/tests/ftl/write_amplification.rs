@@ -65,6 +65,7 @@ impl Drive {
             free_block_choice: FreeBlockChoiceConfig::default(),
             gc_trigger: GcTriggerConfig::FreeGroups(FreeGroups { beyond_reserve: BEYOND_RESERVE }),
             victim_selection,
+            partitions: Vec::new(),
             seed: 1,
         };
         let ftl = Ftl::new(&config).expect("enough spare groups");
@@ -460,6 +461,7 @@ fn a_settled_drive_has_padded_its_open_pages_and_programmed_everything() {
         free_block_choice: FreeBlockChoiceConfig::default(),
         gc_trigger: GcTriggerConfig::default(),
         victim_selection: GREEDY,
+        partitions: Vec::new(),
         seed: 1,
     };
     let mut ftl = Ftl::new(&config).expect("enough spare groups");

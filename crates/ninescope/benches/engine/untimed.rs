@@ -27,6 +27,7 @@ fn drive(blocks: u32) -> FtlConfig {
         free_block_choice: Default::default(),
         gc_trigger: Default::default(),
         victim_selection: Default::default(),
+        partitions: Vec::new(),
         seed: 1,
     }
 }

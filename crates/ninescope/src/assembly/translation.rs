@@ -27,6 +27,7 @@ pub fn no_ftl(geometry: Geometry, seed: u64) -> FtlConfig {
         free_block_choice: Default::default(),
         gc_trigger: Default::default(),
         victim_selection: Default::default(),
+        partitions: Vec::new(),
         seed,
     }
 }
@@ -61,6 +62,7 @@ pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<
         free_block_choice: section.free_block_choice.clone(),
         gc_trigger: section.gc_trigger.clone(),
         victim_selection: section.victim.clone(),
+        partitions: Vec::new(),
         seed,
     };
     let spare = ("ftl.over_provisioning", over_provisioning.to_string());

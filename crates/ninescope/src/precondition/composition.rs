@@ -288,6 +288,7 @@ mod tests {
             free_block_choice: Default::default(),
             gc_trigger: Default::default(),
             victim_selection: serde_json::from_value(named(victim)).expect("a victim"),
+            partitions: Vec::new(),
             seed: 5,
         }
     }

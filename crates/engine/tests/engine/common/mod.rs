@@ -161,6 +161,7 @@ impl Bench {
             free_block_choice: self.free_block_choice.clone(),
             gc_trigger: self.gc_trigger.clone(),
             victim_selection: self.victim_selection.clone(),
+            partitions: Vec::new(),
             seed: self.seed,
         })
         .expect("enough spare blocks");

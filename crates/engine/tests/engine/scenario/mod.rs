@@ -475,6 +475,7 @@ impl Drive {
             free_block_choice: self.free_block_choice.clone(),
             gc_trigger: self.gc_trigger.clone(),
             victim_selection: self.victim.clone(),
+            partitions: Vec::new(),
             seed: self.seed,
         })
         .expect("a drive that can collect");

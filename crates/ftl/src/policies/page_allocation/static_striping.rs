@@ -1,6 +1,6 @@
 //! Static striping: the logical address alone decides, page by page over channels, ways, dies and planes, in the order that
 //! its four letters say: the first counts fastest. The 24 orders are those of Jung and Kandemir ("An evaluation of
-//! different page allocation strategies on high-speed SSDs", HotStorage 2012) and of MQSim (Tavakkol et al., FAST 2018).
+//! different page allocation strategies on high-speed SSDs", `HotStorage` 2012) and of MQSim (Tavakkol et al., FAST 2018).
 //!
 //! Planes that share a frontier are filled as that comes to them: the address decides the frontier. Among several frontiers of a
 //! die `P` goes from one to the next.
