@@ -20,6 +20,7 @@ use crate::ledger::Ledger;
 use crate::mapping::MapBook;
 use crate::marks::{Mark, Marks};
 use crate::oracle::Oracle;
+use crate::partitions::PartitionBook;
 use crate::reliability::ReliabilityBook;
 use crate::reliability::clean::CleanUnits;
 use crate::reliability::reads::Taker;
@@ -58,6 +59,7 @@ pub struct Checker {
     codes: Option<Box<ReliabilityBook>>,
     clean: Option<CleanUnits>,
     map: Option<MapBook>,
+    partitions: Option<PartitionBook>,
     blame: Option<Blame>,
     units: Option<Units>,
     oracle: Option<Oracle>,
@@ -88,6 +90,7 @@ impl Checker {
             codes: None,
             clean: None,
             map: None,
+            partitions: None,
             blame: None,
             units: None,
             oracle: None,
@@ -136,6 +139,7 @@ impl Checker {
         self.codes = ReliabilityBook::started(view, self.level == CheckLevel::Full).map(Box::new);
         self.clean = CleanUnits::started(view);
         self.map = MapBook::started(view);
+        self.partitions = PartitionBook::started(view);
         if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {
             self.blame = Some(Blame::started(view, completes_at_program, lanes));
             let units = self.units.insert(Units::default());
@@ -160,6 +164,9 @@ impl Checker {
         }
         self.sweep_codes(view)?;
         if let Some(book) = &self.map {
+            book.sweep(view)?;
+        }
+        if let Some(book) = &self.partitions {
             book.sweep(view)?;
         }
         self.space.sweep(view)?;
@@ -252,6 +259,10 @@ impl Checker {
         }
     }
 
+    fn lies_in_its_partition(&self, view: &View<'_>, lpa: Lpa, place: Ppa) -> Checked {
+        self.partitions.as_ref().map_or(Ok(()), |book| book.placed(view, lpa, place))
+    }
+
     /// A unit that the host wrote, or that goes where such units go, got a place.
     fn host_unit_placed(&mut self, view: &View<'_>, old: Ppa, new: Ppa) -> Checked {
         self.groups.written(view, old, new)?;
@@ -276,6 +287,7 @@ impl Checker {
             blame.unit_written(view, slot, lpa, new);
         }
         agrees(view, lpa, new)?;
+        self.lies_in_its_partition(view, lpa, new)?;
         self.host_unit_placed(view, old, new)?;
         if let (Some(book), Some(banks)) = (&mut self.tier, &mut self.banks) {
             banks.done_in_flash(slot, mask_of(&request, lpa, sectors_per_unit(view)).count_ones());
@@ -426,6 +438,7 @@ impl Checker {
     fn move_placed(&mut self, view: &View<'_>, record: u32, lpa: Lpa, (from, to): (Ppa, Ppa)) -> Checked {
         self.ledger.move_units += 1;
         self.groups.move_placed(view, to)?;
+        self.lies_in_its_partition(view, lpa, to)?;
         self.space.move_unit(view, to);
         self.coded_move_placed(view, record, lpa, (from, to))?;
         match &mut self.oracle {
@@ -610,7 +623,12 @@ impl Probe for Checker {
                     None => Ok(()),
                 }
             }
-            Event::WriteStalled { .. } => Ok(()),
+            Event::WriteStalled { lpa, .. } => {
+                if let Some(book) = &self.partitions {
+                    book.stalled(view, lpa, &mut self.marks);
+                }
+                Ok(())
+            }
             Event::CommandIssued { command, sent, begins } => self.command_issued(view, command, sent, begins),
             Event::CommandEnded { command } => self.command_ended(view, command),
             Event::DataOut { command, until, held } => {

@@ -19,6 +19,7 @@ mod ledger;
 mod mapping;
 mod marks;
 mod oracle;
+mod partitions;
 mod reliability;
 mod requests;
 mod rule;

@@ -67,6 +67,7 @@ marks! {
     WriteBesideMap, "write_beside_map", "A write went on while its page of the map was read.";
     EntryInHostMemory, "entry_in_host_memory", "The host's memory held what a command wanted of the map.";
     MapPageMoved, "map_page_moved", "Garbage collection moved a page of the map.";
+    StalledBesideSpace, "stalled_beside_space", "A write waited for planes of its own while others had space.";
     MultiUnitPage, "several_units_of_one_page", "One page read delivered several units.";
 }
 

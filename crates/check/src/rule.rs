@@ -63,6 +63,8 @@ rules! {
         "What wear levelling copies is read, crosses its channel both ways unless the memory copies by itself, and is written, before its write.";
     SuspendOrder, "suspend-order",
         "A suspended operation recovers, waits, and is resumed exactly once; beside it only reads run, none of its cells.";
+    Partition, "partition",
+        "A unit of an address that has planes of its own lies there, and no other unit does.";
     Wear, "wear", "Erase counts of the FTL and of the media are the erases seen.";
     Ledger, "ledger",
         "Counters are the numbers of the events they count; units programmed = host + map + moves + padding.";

@@ -222,6 +222,7 @@ impl Checker {
     fn unit_healed(&mut self, view: &View<'_>, lpa: Lpa, (old, new): (Ppa, Ppa)) -> Checked {
         self.ledger.healed_units += 1;
         agrees(view, lpa, new)?;
+        self.lies_in_its_partition(view, lpa, new)?;
         self.host_unit_placed(view, old, new)?;
         if let Some(codes) = &mut self.codes {
             codes.healed(view, lpa, old)?;

@@ -8,6 +8,7 @@ use ninescope_model::{CacheHint, Lba, Op, Request};
 use super::codes;
 use super::dice::Dice;
 use super::drives::{drive, placement_name, sectors_per_unit};
+use super::partitions;
 use super::world::Line;
 use super::{ArrivalKind, World};
 
@@ -41,9 +42,13 @@ pub fn generate(seed: u64) -> World {
             ]),
             prefill_order: dice.one_of(&[PrefillOrder::Ascending, PrefillOrder::Ascending, PrefillOrder::Random]),
             requests: Vec::new(),
+            partitions: Vec::new(),
             drive,
         };
         let Ok(plan) = world.plan() else { continue };
+        if placement == "nand-only" {
+            partitions::divide(&mut dice.of("partitions"), &mut world, &plan.shape().ftl);
+        }
         let hinted = if codes::knows_clean(&world.drive) { dice.chance(90) } else { dice.chance(5) };
         let per_unit = sectors_per_unit(&world.drive, &plan);
         world.requests = requests(&mut dice, plan.logical_sectors(), per_unit, hinted);

@@ -58,6 +58,7 @@ impl Search<'_> {
 
     /// Options to their plainest values, one by one.
     fn plainer_drive(&mut self) {
+        self.try_out(World { partitions: Vec::new(), ..self.best.clone() });
         for (section, key, value) in plain_values() {
             self.change(|drive| {
                 if let Some(table) = section_of(drive, section) {

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use ninescope::{CheckLevel, DriveSource, Plan, PrefillMode, PrefillOrder, RunRequest};
+use ninescope_ftl::Partition;
 use ninescope_kernel::Ns;
 use ninescope_model::{Arrival, CacheHint, Lba, Op, Request};
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,9 @@ pub struct World {
     pub prefill_order: PrefillOrder,
     /// The requests: `"time operation first-sector sectors"`, time in ns; a cache's hint may follow.
     pub requests: Vec<Line>,
+    /// Planes that some addresses have for themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub partitions: Vec<Partition>,
     /// The complete drive.
     pub drive: toml::Table,
 }
@@ -149,7 +153,8 @@ impl World {
             ArrivalKind::Closed => Arrival::Closed,
         };
         let requests: Vec<Request> = self.requests.iter().map(|line| line.0).collect();
-        Plan::of_dealt_requests(&self.request(), &requests, (arrival, self.queue_depth), tenants)
+        let partitions = self.partitions.clone();
+        Plan::of_dealt_requests(&self.request(), &requests, (arrival, self.queue_depth), tenants, partitions)
     }
 
     fn request(&self) -> RunRequest {

@@ -120,6 +120,10 @@ fn random_worlds_run_from_snapshots_as_from_what_was_saved() {
     for seed in 1..=WORLDS {
         let mut world = generate(seed);
         world.prefill = PREFILLS[seed as usize % PREFILLS.len()];
+        if world.prefill == PrefillMode::SteadyComposed {
+            // All pools are made alike.
+            world.partitions.clear();
+        }
         if !world.drive.contains_key("geometry") {
             continue; // nothing is prepared
         }

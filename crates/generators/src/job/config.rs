@@ -218,6 +218,18 @@ pub struct JobConfig {
     /// So much time's worth of `iops_max` and `bandwidth_max` is saved up while nothing comes; absent: nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_burst: Option<Duration>,
+    /// Channels of the drive that its region lies on, and no other's [numbers from 0]; absent: those that no job names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub channels: Option<Vec<u32>>,
+    /// In place of `channels`, dies of the drive, counted through all channels [numbers from 0].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub dies: Option<Vec<u32>>,
+    /// Of these dies, the planes that its region lies in [numbers from 0]; absent: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub planes: Option<Vec<u32>>,
     /// How the arrivals of an open-loop job are spread.
     pub rate_process: RateProcess,
     /// What random addresses are multiples of, from the region's beginning [bytes]; absent: `bs`, or the smallest size of
@@ -285,6 +297,9 @@ impl Default for JobConfig {
             iops_max: None,
             bandwidth_max: None,
             limit_burst: None,
+            channels: None,
+            dies: None,
+            planes: None,
             rate_process: RateProcess::Linear,
             blockalign: None,
             flush_every: None,

@@ -100,6 +100,18 @@ pub struct TraceJob {
     /// So much time's worth of either limit is saved up while nothing comes [ns].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_burst: Option<Duration>,
+    /// Channels of the drive that it lies on, and no other's [numbers from 0]; absent: those that nobody names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub channels: Option<Vec<u32>>,
+    /// In place of `channels`, dies of the drive, counted through all channels [numbers from 0].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub dies: Option<Vec<u32>>,
+    /// Of these dies, the planes that it lies in [numbers from 0]; absent: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub planes: Option<Vec<u32>>,
 }
 
 /// Traces of a file of jobs, with what is needed to point at their mistakes.

@@ -67,7 +67,17 @@ pub(super) fn of_job_file(request: &RunRequest, source: &WorkloadSource, file: J
     let limits = cached_limits(request, disk.requests, disk.duration, depth)?;
     let lanes = vec![LaneConfig::new(workload, depth)];
     let (total_requests, job_names) = (disk.requests, Vec::new());
-    Ok(OnDrive { assembly, lanes, job_names, total_requests, limits, preconditioning, report, notes })
+    Ok(OnDrive {
+        assembly,
+        lanes,
+        job_names,
+        job_partitions: Vec::new(),
+        total_requests,
+        limits,
+        preconditioning,
+        report,
+        notes,
+    })
 }
 
 fn whole(assembly: &Assembly) -> Vec<Range<u32>> {
@@ -105,6 +115,9 @@ fn disk_job(request: &RunRequest, mut job: JobConfig) -> Result<DiskWork, JobErr
         ("job.startdelay", job.startdelay.is_some()),
         ("job.ramp_time", job.ramp_time.is_some()),
         ("job.thinktime", job.thinktime.is_some()),
+        ("job.channels", job.channels.is_some()),
+        ("job.dies", job.dies.is_some()),
+        ("job.planes", job.planes.is_some()),
     ];
     if let Some((key, _)) = of_several.into_iter().find(|&(_, is_set)| is_set) {
         return Err(JobError::new(

@@ -10,6 +10,7 @@ use ninescope_model::{LANES_MAX, Turns};
 
 use super::lead_in;
 use super::limits::limits;
+use super::partitions::{self, OfJobs};
 use super::preconditioning::preconditioning;
 use super::tenant_traces::TenantTraces;
 use super::{OnDrive, disjoint};
@@ -44,11 +45,15 @@ pub(super) fn on_drive(
         let blocks = drive.config.blocks_per_plane();
         notes.push(format!("default drive: {blocks} blocks per plane"));
     }
-    let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
+    let mut assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
     let regions = jobs.laid_out(&assembly)?;
     jobs.traces.put_on(&assembly)?;
     notes.extend(jobs.traces.notes());
-    let units = jobs.units(&regions, &assembly);
+    let mut units = jobs.units(&regions, u64::from(assembly.geometry.sectors_per_unit()));
+    let OfJobs { partitions, of_job: mut job_partitions } = jobs.partitions(&units, request, &assembly)?;
+    assembly.ftl.partitions = partitions;
+    units.extend(jobs.traces.units(&assembly));
+    let units = disjoint(units);
     let own = || {
         if jobs.traces.is_empty() { OwnWrites::of_jobs(&jobs.list, &assembly, request.seed) } else { Ok(WITH_TRACES) }
     };
@@ -83,11 +88,12 @@ pub(super) fn on_drive(
     if let Some(only) = only {
         // What all of them would do has prepared the drive, and laid out its regions.
         lanes = lanes.into_iter().skip(only).take(1).collect();
+        job_partitions = job_partitions.into_iter().skip(only).take(1).collect();
     }
     if lanes.len() == 1 {
         job_names.clear();
     }
-    Ok(OnDrive { assembly, lanes, job_names, total_requests, limits, preconditioning, report, notes })
+    Ok(OnDrive { assembly, lanes, job_names, job_partitions, total_requests, limits, preconditioning, report, notes })
 }
 
 /// The jobs of a run, every copy by itself, and behind them the traces.
@@ -156,8 +162,11 @@ impl Jobs {
         self.list.iter().map(|job| job.name.as_str()).chain(self.traces.names())
     }
 
-    /// A problem of a job.
+    /// A problem of a job, or behind these of a trace.
     fn refused(&self, index: usize, error: &JobError) -> Error {
+        if let Some(trace) = index.checked_sub(self.list.len()) {
+            return self.traces.refused(trace, error);
+        }
         let (name, origin) = (self.list[index].name.as_str(), self.origins[index]);
         let put_there_by_steps = error.key == "offset" && !name.ends_with(".0") && self.described.steps(origin);
         let key = if put_there_by_steps { "offset_increment" } else { error.key };
@@ -252,14 +261,30 @@ impl Jobs {
         Ok(regions)
     }
 
-    /// The units that the jobs can touch, and those that the traces read.
-    fn units(&self, regions: &[JobRegion], assembly: &Assembly) -> Vec<Range<u32>> {
-        let sectors_per_unit = u64::from(assembly.geometry.sectors_per_unit());
+    /// The units that each job can touch.
+    fn units(&self, regions: &[JobRegion], sectors_per_unit: u64) -> Vec<Range<u32>> {
         let units = |(job, region): (&JobConfig, &JobRegion)| {
             let end = region.end_sector(job.sizes_differ() || job.percentage_random < 100);
             (region.first_sector / sectors_per_unit) as u32..end.div_ceil(sectors_per_unit) as u32
         };
-        disjoint(self.list.iter().zip(regions).map(units).chain(self.traces.units(assembly)).collect())
+        self.list.iter().zip(regions).map(units).collect()
+    }
+
+    /// The partitions that the jobs, whose regions are these `units`, and the traces ask for.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names the job and the key.
+    fn partitions(&self, units: &[Range<u32>], request: &RunRequest, assembly: &Assembly) -> Result<OfJobs, Error> {
+        let refused = |(index, error): (usize, JobError)| self.refused(index, &error);
+        let mut tenants: Vec<partitions::Tenant<'_>> = self.list.iter().zip(units.iter().cloned()).collect();
+        tenants.extend(self.traces.regions(assembly));
+        let names_planes =
+            |(index, (job, _)): (usize, &partitions::Tenant<'_>)| Some((index, partitions::names_planes(job)?));
+        if let Some((index, key)) = tenants.iter().enumerate().find_map(names_planes) {
+            partitions::check_drive(request.prefill, assembly)
+                .map_err(|problem| refused((index, JobError::new(key, problem))))?;
+        }
+        partitions::of_jobs(&tenants, &assembly.ftl).map_err(refused)
     }
 
     /// How many requests they make in all, or one of them alone, where that is known.

@@ -1,10 +1,12 @@
 //! The plan of requests that a program made.
 
 use ninescope_engine::LaneConfig;
+use ninescope_ftl::Partition;
 use ninescope_kernel::Ns;
 use ninescope_model::{Arrival, Op, Request, Turns, UrgencyClass, Workload, WorkloadError};
 
 use super::limits::limits;
+use super::partitions::check_drive;
 use super::preconditioning::preconditioning;
 use super::{OnDrive, disjoint};
 use crate::assembly::Assembly;
@@ -40,9 +42,16 @@ pub(super) fn on_drive(
     requests: &[Request],
     (arrival, queue_depth): (Arrival, u32),
     tenants: usize,
+    partitions: Vec<Partition>,
 ) -> Result<OnDrive, Error> {
     let drive = request.load_drive()?;
-    let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
+    let mut assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
+    if !partitions.is_empty() {
+        let refused = |problem: &dyn std::fmt::Display| Error::Input(format!("partitions: {problem}"));
+        check_drive(request.prefill, &assembly).map_err(|problem| refused(&problem))?;
+        assembly.ftl.partitions = partitions;
+        assembly.ftl.check().map_err(|error| refused(&error))?;
+    }
     let sectors = u64::from(assembly.geometry.sectors_per_unit());
     let units = |request: &Request| {
         (request.lba.0 / sectors) as u32..(request.end().div_ceil(sectors) as u32).min(assembly.ftl.logical_units)
@@ -62,5 +71,15 @@ pub(super) fn on_drive(
     let lanes: Vec<LaneConfig> = (0..tenants).map(lane).collect();
     let job_names = (0..tenants).filter(|_| tenants > 1).map(|tenant| format!("tenant-{tenant}")).collect();
     let (total_requests, notes) = (Some(total), note.into_iter().collect());
-    Ok(OnDrive { assembly, lanes, job_names, total_requests, limits, preconditioning, report, notes })
+    Ok(OnDrive {
+        assembly,
+        lanes,
+        job_names,
+        job_partitions: Vec::new(),
+        total_requests,
+        limits,
+        preconditioning,
+        report,
+        notes,
+    })
 }

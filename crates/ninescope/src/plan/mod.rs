@@ -9,6 +9,7 @@ mod jobs;
 mod lead_in;
 mod limits;
 mod listed;
+mod partitions;
 mod preconditioning;
 mod tenant_traces;
 mod trace;
@@ -16,6 +17,7 @@ mod trace;
 use std::ops::Range;
 
 use ninescope_engine::{Device, Kind, LaneConfig, RunLimits};
+use ninescope_ftl::Partition;
 use ninescope_model::{Arrival, Request};
 
 use crate::assembly::{Assembly, over_provisioning_note, suspend_note};
@@ -41,6 +43,8 @@ pub struct Plan {
     pub(crate) lanes: Vec<LaneConfig>,
     /// What the lanes are called, where there are several.
     pub(crate) job_names: Vec<String>,
+    /// The partition of each lane; empty where the drive is one.
+    pub(crate) job_partitions: Vec<u32>,
     pub(crate) notes: Vec<String>,
     /// What the result calls the drive.
     pub(crate) drive_name: String,
@@ -54,6 +58,8 @@ struct OnDrive {
     lanes: Vec<LaneConfig>,
     /// What the lanes are called, where there are several.
     job_names: Vec<String>,
+    /// The partition of each lane; empty where the drive is one.
+    job_partitions: Vec<u32>,
     /// Requests of the workload, where they are known.
     total_requests: Option<u64>,
     limits: RunLimits,
@@ -109,10 +115,10 @@ impl Plan {
         arrival: Arrival,
         queue_depth: u32,
     ) -> Result<Self, Error> {
-        Self::of_dealt_requests(request, &requests, (arrival, queue_depth), 1)
+        Self::of_dealt_requests(request, &requests, (arrival, queue_depth), 1, Vec::new())
     }
 
-    /// The same requests, dealt in turn to so many tenants that share the drive.
+    /// The same requests, dealt in turn to so many tenants that share the drive, which falls into these partitions, or none.
     ///
     /// # Errors
     /// [`Error::Input`] that names the key at fault.
@@ -121,14 +127,17 @@ impl Plan {
         requests: &[Request],
         arrival_and_depth: (Arrival, u32),
         tenants: usize,
+        partitions: Vec<Partition>,
     ) -> Result<Self, Error> {
         let place = request.snapshot_place()?;
-        Ok(Self::of(request, place, listed::on_drive(request, requests, arrival_and_depth, tenants.max(1))?))
+        let on_drive = listed::on_drive(request, requests, arrival_and_depth, tenants.max(1), partitions)?;
+        Ok(Self::of(request, place, on_drive))
     }
 
     fn of(request: &RunRequest, snapshot_place: Option<SnapshotPlace>, on_drive: OnDrive) -> Self {
-        let OnDrive { assembly, lanes, job_names, total_requests, limits, preconditioning, report, mut notes } =
+        let OnDrive { assembly, lanes, job_names, job_partitions, total_requests, limits, preconditioning, .. } =
             on_drive;
+        let (report, mut notes) = (on_drive.report, on_drive.notes);
         notes.extend(assembly.spare_note());
         notes.extend(prefill_note(request, &assembly));
         notes.extend(over_provisioning_note(&assembly.config));
@@ -144,6 +153,7 @@ impl Plan {
             snapshot_place,
             lanes,
             job_names,
+            job_partitions,
             notes,
             drive_name: request.drive_name(),
             run: request.run_settings(),

@@ -30,7 +30,8 @@ pub fn preconditioning(
         let overwriting = made(whole(), Overwriting::UntilSteady(overwritten.clone()));
         if composed { overwriting.composed(&assembly.ftl, request.seed) } else { overwriting }
     };
-    let is_large = Composition::is_quicker(&assembly.ftl);
+    // What is composed is alike everywhere.
+    let is_large = assembly.ftl.partitions.is_empty() && Composition::is_quicker(&assembly.ftl);
     Ok(match mode {
         PrefillMode::None => (made(Vec::new(), Overwriting::None), None),
         PrefillMode::Footprint => (made(footprint(), Overwriting::None), None),

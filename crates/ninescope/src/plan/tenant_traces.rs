@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use ninescope_engine::LaneConfig;
-use ninescope_generators::JobConfig;
+use ninescope_generators::{JobConfig, JobError};
 use ninescope_kernel::Ns;
 use ninescope_model::{PAGE_BYTES, SECTOR_BYTES, Turns};
 use ninescope_traces::{TraceReader, TraceSummary};
@@ -22,6 +22,8 @@ use crate::result::WorkloadReport;
 struct TenantTrace {
     name: String,
     job: TraceJob,
+    /// A job that says the same of its turn, its limits, its time and its planes.
+    stand_in: JobConfig,
     trace: Trace,
     summary: TraceSummary,
 }
@@ -58,7 +60,7 @@ impl TenantTraces {
             let summary = trace.placed().map_err(of_trace)?;
             let of_file = || job.trace.file_name().map(|name| name.to_string_lossy().into_owned());
             let name = job.name.clone().or_else(of_file).unwrap_or_default();
-            Ok(TenantTrace { name, job: job.clone(), trace, summary })
+            Ok(TenantTrace { stand_in: stand_in(&name, job), name, job: job.clone(), trace, summary })
         };
         let list = described.traces.iter().enumerate().map(read).collect::<Result<_, _>>()?;
         Ok(Self { list, described })
@@ -100,11 +102,27 @@ impl TenantTraces {
             let options = &mut tenant.trace.options;
             options.map = options.map.clone().moved(offset / SECTOR_BYTES);
             options.requests = tenant.job.requests;
-            stand_in(&tenant.name, &tenant.job)
+            tenant
+                .stand_in
                 .validate(assembly.logical_bytes())
                 .map_err(|error| self.described.error_at(index, error.key, &error.problem))?;
         }
         Ok(())
+    }
+
+    /// What is wrong with one of them.
+    pub fn refused(&self, index: usize, error: &JobError) -> Error {
+        self.described.error_at(index, error.key, &error.problem)
+    }
+
+    /// What each may touch, in one piece, with a job that says what it wants of planes.
+    pub fn regions(&self, assembly: &Assembly) -> Vec<(&JobConfig, Range<u32>)> {
+        let unit_bytes = u64::from(assembly.geometry.unit_bytes);
+        let region = |tenant: &'_ TenantTrace| {
+            let (first, end) = (tenant.job.offset.0, tenant.job.offset.0 + tenant.summary.max_address);
+            (first / unit_bytes) as u32..(end.div_ceil(unit_bytes) as u32).min(assembly.ftl.logical_units)
+        };
+        self.list.iter().map(|tenant| (&tenant.stand_in, region(tenant))).collect()
     }
 
     /// The units that they read.
@@ -159,8 +177,8 @@ impl TenantTraces {
     /// [`Error::Input`] that names the trace.
     pub fn lanes(self) -> Result<Vec<LaneConfig>, Error> {
         let lane = |tenant: TenantTrace| {
-            let TenantTrace { name, job, trace, .. } = tenant;
-            let limit = limit_of(&stand_in(&name, &job));
+            let TenantTrace { job, stand_in, trace, .. } = tenant;
+            let limit = limit_of(&stand_in);
             let workload = Box::new(TraceReader::open(&trace.path, trace.options)?);
             Ok(LaneConfig {
                 duration: job.duration.map(|time| Ns(time.0)),
@@ -192,7 +210,7 @@ fn source_of(job: &TraceJob, path: PathBuf) -> WorkloadSource {
     }
 }
 
-/// A job that says the same of its turn, its limits and its time.
+/// A job that says the same of its turn, its limits, its time and its planes.
 fn stand_in(name: &str, job: &TraceJob) -> JobConfig {
     JobConfig {
         name: name.to_owned(),
@@ -203,6 +221,9 @@ fn stand_in(name: &str, job: &TraceJob) -> JobConfig {
         iops_max: job.iops_max,
         bandwidth_max: job.bandwidth_max,
         limit_burst: job.limit_burst,
+        channels: job.channels.clone(),
+        dies: job.dies.clone(),
+        planes: job.planes.clone(),
         ..JobConfig::default()
     }
 }

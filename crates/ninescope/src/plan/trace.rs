@@ -72,7 +72,17 @@ pub(super) fn on_drive(
     let report = WorkloadReport::of_trace(&path, &source, &summary)?;
     let lanes = vec![LaneConfig::new(Box::new(TraceReader::open(&path, options)?), depth)];
     let (total_requests, job_names) = (Some(total), Vec::new());
-    Ok(OnDrive { assembly, lanes, job_names, total_requests, limits, preconditioning, report, notes })
+    Ok(OnDrive {
+        assembly,
+        lanes,
+        job_names,
+        job_partitions: Vec::new(),
+        total_requests,
+        limits,
+        preconditioning,
+        report,
+        notes,
+    })
 }
 
 /// A run of a trace of the disk behind a cache.
@@ -95,7 +105,17 @@ fn of_disk(
     let limits = cached_limits(request, request.requests, request.duration, depth)?;
     let lanes = vec![LaneConfig::new(workload, depth)];
     let (total_requests, job_names) = (request.requests, Vec::new());
-    Ok(OnDrive { assembly, lanes, job_names, total_requests, limits, preconditioning, report, notes })
+    Ok(OnDrive {
+        assembly,
+        lanes,
+        job_names,
+        job_partitions: Vec::new(),
+        total_requests,
+        limits,
+        preconditioning,
+        report,
+        notes,
+    })
 }
 
 /// The units that a trace reads whose addresses count from `offset` on [B].

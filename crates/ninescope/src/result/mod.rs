@@ -5,6 +5,7 @@ mod fio;
 mod host_queue;
 mod latency;
 mod mapping;
+mod partitions;
 mod reliability;
 mod scm;
 mod span;
@@ -47,6 +48,8 @@ pub struct ResultInput<'a> {
     pub report: &'a WorkloadReport,
     /// What the jobs are called, where there are several.
     pub job_names: &'a [String],
+    /// Of each job, the partition of the drive that it has; empty where the drive is one.
+    pub job_partitions: &'a [u32],
     pub prepare_seconds: f64,
     pub run_seconds: f64,
     pub notes: &'a [String],
@@ -113,6 +116,9 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, input: &ResultInpu
     }
     if let Some(section) = mapping::section(device, drive.ftl.map.name())? {
         measured["map"] = section;
+    }
+    if let Some(section) = partitions::section(device, &input.assembly.ftl, input.job_names, input.job_partitions) {
+        measured["partitions"] = section;
     }
     if let Some(section) = reliability::section(device)? {
         measured["reliability"] = section;
@@ -232,6 +238,10 @@ fn by_job(device: &Seen<'_>, input: &ResultInput<'_>) -> Value {
         if input.assembly.config.scheduler.arbitration.chosen().knows_weights() {
             let (taken_in, out_of_turn) = (lane.chosen.taken_in, lane.chosen.out_of_turn);
             told["arbitration"] = json!({ "taken_in": taken_in, "out_of_turn": out_of_turn });
+        }
+        if let Some(&partition) = input.job_partitions.get(index) {
+            told["partition"] = json!(partition);
+            told["waf"] = json!(partitions::waf(device, partition));
         }
         told
     };

@@ -241,6 +241,7 @@ impl<K: Kind> Simulation<K> {
             snapshot: self.snapshot.as_ref(),
             report: &plan.report,
             job_names: &plan.job_names,
+            job_partitions: &plan.job_partitions,
             prepare_seconds: self.prepare_time.as_secs_f64(),
             run_seconds: self.run_time.as_secs_f64(),
             notes: &notes,
