@@ -241,3 +241,149 @@ def test_a_limit_of_the_noisy_job_gives_the_quiet_one_its_time_back():
     assert free.jobs[0].latency.read.mean_ns == pytest.approx(9 * service, rel=0.01)
     left = 1 - service / 1_000_000
     assert held.jobs[0].latency.read.mean_ns == pytest.approx(service / left, rel=0.005)
+
+
+# ---- Channels and dies of one's own ----------------------------------------------------------------------
+
+
+def channels(count: int, *, dies: int = 1, planes: int = 1) -> ninescope.Drive:
+    """Return a drive of so many channels, in front of which nothing takes time worth mentioning."""
+    return one_die().with_(
+        geometry__channels=count,
+        geometry__dies_per_package=dies,
+        geometry__planes_per_die=planes,
+        geometry__blocks_per_plane=40,
+        geometry__pages_per_block=16,
+        ftl__frontier_planes=1,
+        ftl__over_provisioning=0.28,
+    )
+
+
+def writer(name: str, **words: object) -> dict[str, object]:
+    return {"name": name, "rw": "randwrite", "iodepth": 8, "size": "4m", "requests": 4_000} | words
+
+
+def held_by(waits: ninescope.result.JobWaits, job: str, *causes: str) -> float:
+    return sum(waits.behind_ns.get(job, {}).get(cause, 0.0) for cause in causes)
+
+
+def test_a_job_on_channels_of_its_own_does_not_notice_a_noisy_one():
+    quiet, noisy = reader("quiet", iodepth=2), writer("noisy", offset="4m")
+    shared = channels(4).run(ninescope.Workload.jobs(quiet, noisy), alone=True, check="full")
+    assert shared.jobs[0].slowdown > 2
+    assert shared.partitions == ()
+    assert shared.jobs[0].partition is None
+    apart = channels(4).run(
+        ninescope.Workload.jobs(quiet | {"channels": [1]}, noisy | {"channels": [0, 3]}), alone=True, check="full"
+    )
+    waits = apart.jobs[0].waits["read"]
+    assert held_by(waits, "noisy", "die_host_read", "die_host_program", "die_channel_wait", "channel_wait") == 0
+    assert waits.behind_ns.keys() <= {"quiet", "noisy"}
+    assert not any(cause.startswith("die_") for cause in waits.behind_drive_ns)
+    # Link and processor take next to nothing here, so that it is as fast as alone.
+    assert apart.jobs[0].slowdown == pytest.approx(1, abs=1e-3)
+    assert [partition.jobs for partition in apart.partitions] == [("quiet",), ("noisy",), ()]
+    assert [partition.channels for partition in apart.partitions] == [(1,), (0, 3), (2,)]
+    assert apart.partitions[0].units_per_host_unit is None
+    assert apart.jobs[1].waf == apart.partitions[1].units_per_host_unit
+    assert apart.partitions[1].host_units == 4_000
+    assert sum(each.programmed_units for each in apart.partitions) == apart.document["ftl"]["programmed_units"]
+    assert "planes" in str(apart)
+    assert "quiet on channels 1, nothing written; noisy on channels 0, 3, WAF" in " ".join(str(apart).split())
+
+
+def test_writes_do_not_stand_in_line_behind_those_of_others():
+    # The noisy one keeps the write buffer of its channel full; a write of the other one finds its own empty.
+    noisy = writer("noisy", bs="32k", offset="8m", size="4m", iodepth=32, channels=[0], requests=2_000)
+    quiet = writer("quiet", iodepth=1, rate_iops=500, channels=[1], requests=300)
+    apart = channels(2).run(ninescope.Workload.jobs(quiet, noisy), alone=True, check="full")
+    assert apart.jobs[0].slowdown == pytest.approx(1, abs=1e-3)
+    waits = apart.jobs[0].waits["write"].parts_ns
+    assert waits.get("buffer_stall", 0) + waits.get("allocation_stall", 0) == 0
+    noisy_waits = apart.jobs[1].waits["write"].parts_ns
+    assert noisy_waits["buffer_stall"] > 0
+
+
+def test_each_part_has_the_write_amplification_of_its_own_writes():
+    # One overwrites its region at random, the other writes in order: garbage of one piece each time.
+    jobs = ninescope.Workload.jobs(
+        writer("random", requests=20_000, size="7m", channels=[0]),
+        writer("in-order", rw="write", requests=20_000, offset="7m", size="7m", channels=[1]),
+    )
+    result = channels(2).run(jobs, prefill="full")
+    random, in_order = result.jobs
+    assert in_order.waf == pytest.approx(1, abs=0.02)
+    assert random.waf > 1.5
+    both = (random.waf + in_order.waf) / 2
+    assert result.waf.total == pytest.approx(both, rel=0.02)
+
+
+def test_dies_and_planes_can_be_named_and_jobs_can_share_them():
+    drive = channels(2, dies=2, planes=2)
+    jobs = ninescope.Workload.jobs(
+        writer("a", dies=[0, 3], planes=[1], size="2m"),
+        writer("b", dies=[3, 0], planes=[1], offset="2m", size="2m"),
+        writer("c", dies=[0], planes=[0], offset="4m", size="2m"),
+        writer("rest", offset="6m", size="2m"),
+    )
+    result = drive.run(jobs, check="full")
+    assert [job.partition for job in result.jobs] == [0, 0, 1, 2]
+    shared, alone, rest = result.partitions
+    assert (shared.jobs, shared.dies, shared.planes) == (("a", "b"), (0, 3), (1,))
+    assert (alone.jobs, alone.dies, alone.planes) == (("c",), (0,), (0,))
+    assert (rest.jobs, rest.dies) == (("rest",), (1, 2, 3))
+    assert shared.host_units == alone.host_units * 2 == 8_000
+
+
+@pytest.mark.parametrize("prefill", ["footprint", "full", "raw", "steady", "steady-uniform", "none"])
+def test_every_way_to_prepare_leaves_each_region_in_its_planes(prefill):
+    jobs = ninescope.Workload.jobs(
+        writer("a", channels=[0], requests=500), writer("b", channels=[1, 2], offset="4m", size="6m", requests=500)
+    )
+    # The checker looks at every unit before the first request and behind the last one.
+    result = channels(3).run(jobs, prefill=prefill, check="full")
+    assert [partition.host_units for partition in result.partitions] == [500, 500]
+
+
+def test_a_drive_that_was_prepared_in_parts_is_kept_as_such(tmp_path):
+    parts = [writer("a", channels=[0], requests=500), writer("b", channels=[1], offset="4m", requests=500)]
+    swapped = [parts[0] | {"channels": [1]}, parts[1] | {"channels": [0]}]
+    run = {"prefill": "full", "snapshots": tmp_path}
+    first = channels(2).run(ninescope.Workload.jobs(*parts), **run)
+    again = channels(2).run(ninescope.Workload.jobs(*parts), **run)
+    other = channels(2).run(ninescope.Workload.jobs(*swapped), **run)
+    loaded = [result.document["performance"]["snapshot"]["loaded"] for result in (first, again, other)]
+    assert loaded == [False, True, False]
+    assert first.digest == again.digest
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ({"channels": []}, {}, r"job `a`: channels: is empty"),
+        ({"channels": [2]}, {}, r"job `a`: channels: there is no channel 2, the drive has 0 to 1"),
+        ({"dies": [0, 0]}, {}, r"job `a`: dies: die 0 is named twice"),
+        ({"dies": [0], "channels": [0]}, {}, r"job `a`: dies: names dies, and `channels`"),
+        ({"channels": [0]}, {"dies": [0]}, r"job `b`: dies: are on this drive shared with job `a` in part"),
+        ({"channels": [0, 1]}, {}, r"job `b`: channels: names none, and other jobs have all that the drive has"),
+        ({"channels": [0]}, {"channels": [1], "offset": "3m"}, r"job `b`: offset: begins or ends in the region of job `a`"),
+        ({"channels": [0], "size": "18m"}, {"offset": "18m"}, r"job `a`: size: the region takes 18MiB, .* hold 16MiB"),
+        ({"planes": [0]}, {}, None),
+    ],
+)
+def test_planes_that_cannot_be_are_refused_by_job_and_key(first, second, said):
+    drive = channels(2, dies=2)
+    drive = drive.with_(geometry__planes_per_die=2, geometry__blocks_per_plane=20, ftl__frontier_planes=2)
+    with pytest.raises(ninescope.ConfigError, match=said or "planes 0 to 1 of a die of this drive"):
+        drive.run(ninescope.Workload.jobs(writer("a", **first), writer("b", **({"offset": "4m"} | second))))
+
+
+def test_what_has_no_planes_of_its_own_says_so():
+    job = ninescope.Workload.job(**writer("a", channels=[0]))
+    with pytest.raises(ninescope.ConfigError, match="channels: do not go with a map that lies in flash"):
+        channels(2).with_(ftl__map={"policy": "entries", "size": "64KiB"}).run(job)
+    with pytest.raises(ninescope.ConfigError, match="channels: make pools unlike each other"):
+        channels(2).run(job, prefill="steady-composed")
+    scm = ninescope.Drive.from_file(ROOT / "examples/drives/dram-cache.toml")
+    with pytest.raises(ninescope.ConfigError, match="channels: only a drive of flash alone"):
+        scm.run(job)

@@ -16,6 +16,7 @@ from ninescope.result.latency import (
     Latencies,
     Latency,
 )
+from ninescope.result.partitions import Partition
 from ninescope.result.result import Result
 from ninescope.result.slowest import DieAct, Slowest, SlowRequest, Stage
 from ninescope.result.tables import Columns
@@ -40,6 +41,7 @@ __all__ = [
     "Latencies",
     "Latency",
     "MeasuredWaf",
+    "Partition",
     "Result",
     "SlowRequest",
     "Slowest",

@@ -103,6 +103,10 @@ class JobResult:
     """Whom its requests waited for, by operation."""
     arbitration: Arbitration | None = None
     """What came of its priority and weight, on a drive that knows them."""
+    partition: int | None = None
+    """The number of its own among `Result.partitions`, where jobs have planes of their own."""
+    waf: float | None = None
+    """Write amplification in its planes; None where they are not its own, or nothing was written there."""
     alone: JobAlone | None = None
     """What it did alone on the drive, where the run was compared with that."""
     slowdown: float | None = None

@@ -22,6 +22,7 @@ from ninescope.result.fio_logs import logs
 from ninescope.result.host_queue import HostQueue
 from ninescope.result.jobs import JobResult, Throughput, job_of
 from ninescope.result.latency import DATA_OPS, OPS, PERCENTILES, Histogram, Latencies, Latency, latency_of
+from ninescope.result.partitions import Partition, partitions_of
 from ninescope.result.reliability import Reliability
 from ninescope.result.scm import Scm
 from ninescope.result.slowest import Slowest, slow_request_of
@@ -162,6 +163,11 @@ class Result:
     def jobs(self) -> tuple[JobResult, ...]:
         """What each job did, in the order of their file; empty where there was one job alone, or a trace."""
         return tuple(job_of(stored) for stored in self.document.get("by_job") or ())
+
+    @cached_property
+    def partitions(self) -> tuple[Partition, ...]:
+        """The parts of a drive whose jobs have planes of their own; empty where the drive is one."""
+        return partitions_of(self.document)
 
     @cached_property
     def fairness(self) -> Fairness | None:

@@ -74,7 +74,8 @@ pub(super) fn of_jobs(tenants: &[Tenant<'_>], ftl: &FtlConfig) -> Result<OfJobs,
         let other = partitions.iter().position(|(others, _)| others.iter().any(|pool| pools.contains(pool)));
         if let (None, Some(other)) = (known, other) {
             let name = &tenants[first_of(other, &of_job)].0.name;
-            let problem = format!("are shared with job `{name}` in part: name the same ones for both, or others");
+            let problem =
+                format!("are on this drive shared with job `{name}` in part: name the same ones for both, or others");
             return Err((index, JobError::new(key, problem)));
         }
         of_job[index] = Some(known.unwrap_or(partitions.len()) as u32);
@@ -86,7 +87,8 @@ pub(super) fn of_jobs(tenants: &[Tenant<'_>], ftl: &FtlConfig) -> Result<OfJobs,
         (0..geometry.pools()).filter(|pool| !partitions.iter().any(|(pools, _)| pools.contains(pool))).collect();
     let of_rest = partitions.len() as u32;
     if let Some(index) = of_job.iter().position(Option::is_none).filter(|_| rest.is_empty()) {
-        let problem = "names none, and other jobs have all of them: name those that it is to have, or to share";
+        let problem =
+            "names none, and other jobs have all that the drive has: name those that it is to have, or to share";
         return Err((index, JobError::new(partitions[0].1, problem)));
     }
     if !rest.is_empty() {
@@ -120,7 +122,7 @@ fn pools_of(job: &JobConfig, geometry: &Geometry) -> Result<Vec<u32>, JobError> 
         }
         if let Some(number) = list.iter().find(|&&number| number >= count) {
             let there = if count == 1 { "only 0".to_owned() } else { format!("0 to {}", count - 1) };
-            return Err(JobError::new(key, format!("there is no {what} {number}, there is {there}")));
+            return Err(JobError::new(key, format!("there is no {what} {number}, the drive has {there}")));
         }
         let second = (1..list.len()).find(|&at| list[..at].contains(&list[at]));
         if let Some(at) = second {
@@ -143,7 +145,7 @@ fn pools_of(job: &JobConfig, geometry: &Geometry) -> Result<Vec<u32>, JobError> 
         let there = planes.clone().filter(|&plane| named(&job.planes, plane)).count() as u32;
         if there != 0 && there != geometry.frontier_planes {
             let problem = format!(
-                "planes {first} to {} are written together (ftl.frontier_planes is {}): name all of them, or none",
+                "planes {first} to {} of a die of this drive are written together (ftl.frontier_planes is {}): name all of them, or none",
                 planes.end - 1,
                 geometry.frontier_planes
             );
@@ -235,8 +237,8 @@ fn check_room(
         let largest = jobs.iter().copied().max_by_key(|&job| tenants[job].1.len()).unwrap_or_default();
         let others = if jobs.len() > 1 { " and what else lies there" } else { "" };
         let problem = format!(
-            "the region{others} takes {}, and the planes that the job has hold {} at most, with spare blocks for garbage \
-             collection",
+            "the region{others} takes {}, and the planes of the drive that the job has hold {} at most, with spare blocks for \
+             garbage collection",
             told(units),
             told(most)
         );
@@ -309,7 +311,7 @@ mod tests {
         let one = |channels: &[u32]| refused(&[job("a", Some(channels), None)], &apart[..1]);
         assert_eq!(one(&[]).1, "channels");
         assert!(one(&[]).2.contains("is empty"));
-        assert!(one(&[0, 2]).2.contains("there is no channel 2, there is 0 to 1"));
+        assert!(one(&[0, 2]).2.contains("there is no channel 2, the drive has 0 to 1"));
         assert!(one(&[1, 1]).2.contains("named twice"));
         let both = refused(&[job("a", Some(&[0]), Some(&[0]))], &apart[..1]);
         assert_eq!((both.0, both.1), (0, "dies"));
