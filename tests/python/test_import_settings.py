@@ -35,6 +35,10 @@ NEEDS: dict[str, dict[str, str]] = {
     "Total_Requests_To_Generate": {"Stop_Time": "0", "Total_Requests_To_Generate": "1000"},
     "Page_Read_Latency_CSB": TLC,
     "Page_Program_Latency_CSB": TLC,
+    "Channel_IDs": {"Ideal_Mapping_Table": "true"},
+    "Chip_IDs": {"Ideal_Mapping_Table": "true"},
+    "Die_IDs": {"Ideal_Mapping_Table": "true"},
+    "Plane_IDs": {"Ideal_Mapping_Table": "true"},
     "Suspend_Erase_Time": {"CMD_Suspension_Support": "ERASE"},
     # Of a share of 5 % the count of blocks counts, and not the least that there is.
     "GC_Exec_Threshold": {"Block_No_Per_Plane": "2048"},
@@ -374,6 +378,106 @@ def test_several_synthetic_flows_are_jobs_of_one_run(cli, tmp_path):
     code, out, err = cli(*command.split()[1:], "--requests", "400", "--json")
     assert code == 0, err
     assert [job["name"] for job in json.loads(out)["by_job"]] == ["flow-1", "flow-2"]
+
+
+def flows_on(tmp_path: Path, *planes: dict[str, str]) -> tuple[str, str]:
+    """Return the files with flows that keep to these planes, on a drive whose map is in memory."""
+    config, workload = changed(tmp_path / "files", {"Ideal_Mapping_Table": "true"})
+    text = Path(workload).read_text()
+    begin = text.index("\t\t<IO_Flow_Parameter_Set_S")
+    flow = text[begin : text.index("\t\t<IO_Flow_Parameter_Set_T")]
+    told = ""
+    for values in planes:
+        one = flow
+        for tag, numbers in values.items():
+            one = re.sub(rf"<{tag}>[^<]*<", f"<{tag}>{numbers}<", one)
+        told += one
+    Path(workload).write_text(text[:begin] + told + text[text.index("\t</IO_Scenario>") :])
+    return config, workload
+
+
+def test_flows_that_keep_to_planes_have_them_for_themselves(cli, tmp_path):
+    """8 channels of 4 chips of 2 dies of 2 planes: a flow has as much of the addresses as of the planes."""
+    files = flows_on(
+        tmp_path,
+        {"Channel_IDs": "0, 3"},
+        {"Channel_IDs": "1", "Chip_IDs": "0,2"},
+        {"Channel_IDs": "2", "Chip_IDs": "1", "Die_IDs": "1", "Plane_IDs": "0"},
+        {"Channel_IDs": "4,5,6,7"},
+        {"Channel_IDs": "4,5,6,7"},
+    )
+    code, out, err = cli("import", "mqsim", *files, "--out", tmp_path / "out", "--json")
+    assert code == 0, err
+    report = json.loads(out)
+    assert not {"Channel_IDs", "Plane_IDs"} & {item["tag"] for item in report["not_carried"]}
+    jobs = tomllib.loads((tmp_path / "out/job.toml").read_text())["jobs"]
+    assert [job.get("channels") for job in jobs] == [[0, 3], None, None, [4, 5, 6, 7], [4, 5, 6, 7]]
+    # Chips of two dies, four to a channel: chips 0 and 2 of channel 1 are dies 8, 9, 12 and 13.
+    assert [job.get("dies") for job in jobs] == [None, [8, 9, 12, 13], [2 * 8 + 2 + 1], None, None]
+    assert [job.get("planes") for job in jobs] == [None, None, [0], None, None]
+    shares = [2 / 8, 1 / 16, 1 / 128, 1 / 4, 1 / 4]
+    begins = [job.get("offset_percent", 0) / 100 for job in jobs]
+    assert begins == pytest.approx([sum(shares[:index]) for index in range(5)])
+    half = [share / 2 for share in shares]  # of the working set
+    assert [job["size_percent"] / 100 for job in jobs] == pytest.approx(half, rel=1e-3)
+    command = report["commands"][0].split()[1:]
+    code, out, err = cli(*command, "--prefill", "none", "--requests", "50", "--json")
+    assert code == 0, err
+    document = json.loads(out)
+    assert [part["jobs"] for part in document["partitions"]] == [
+        ["flow-1"],
+        ["flow-2"],
+        ["flow-3"],
+        ["flow-4", "flow-5"],
+        [],
+    ]
+
+
+def test_the_dies_of_a_chip_are_one_as_in_mqsim(tmp_path):
+    from ninescope import mqsim
+
+    files = flows_on(tmp_path, {"Die_IDs": "1", "Plane_IDs": "0"}, {"Die_IDs": "0"})
+    first, second = mqsim.convert(*files, as_mqsim=True).flows
+    assert (first.table["planes"], second.table["planes"]) == ([2], [0, 1])
+    assert "dies" not in first.table
+    first, second = mqsim.convert(*files).flows
+    assert first.table["dies"] == [2 * chip + 1 for chip in range(32)]
+    assert (first.table["planes"], second.table["dies"]) == ([0], [2 * chip for chip in range(32)])
+
+
+@pytest.mark.parametrize(
+    ("planes", "why"),
+    [
+        (({"Channel_IDs": "0,1"}, {"Channel_IDs": "1,2"}), "share some of their planes"),
+        (({"Channel_IDs": "0,1"}, {}), "share some of their planes"),
+    ],
+)
+def test_flows_that_share_some_planes_share_the_drive(tmp_path, planes, why):
+    from ninescope import mqsim
+
+    imported = mqsim.convert(*flows_on(tmp_path, *planes))
+    assert not any({"channels", "dies", "planes"} & flow.table.keys() for flow in imported.flows)
+    left = [left for _, left in imported.not_carried() if left.tag == "Channel_IDs"]
+    assert left
+    assert all(why in each.why for each in left)
+    assert [flow.table["size_percent"] for flow in imported.flows] == [25, 25]
+
+
+def test_a_flow_without_planes_is_refused(tmp_path):
+    from ninescope import mqsim
+
+    for numbers, words in (("9", "names nothing that the drive has"), ("0;1", "is no list of numbers")):
+        with pytest.raises(ninescope.ConfigError, match=f"<Channel_IDs> {numbers}.*{words}"):
+            mqsim.convert(*flows_on(tmp_path, {"Channel_IDs": numbers}))
+
+
+@pytest.mark.parametrize("order", ["CWDP", "PDWC", "WDPC"])
+def test_the_order_of_planes_is_that_of_the_file(tmp_path, order):
+    files = changed(tmp_path / "files", {"Plane_Allocation_Scheme": order})
+    (drive, _, _), _ = outcome(files, as_mqsim=False)
+    assert drive["ftl"]["page_allocation"] == {"policy": "static", "order": order}
+    with pytest.raises(ninescope.ConfigError, match="<Plane_Allocation_Scheme> CWDD"):
+        outcome(changed(tmp_path / "files", {"Plane_Allocation_Scheme": "CWDD"}), as_mqsim=False)
 
 
 def test_a_trace_is_for_one_flow(cli, tmp_path):

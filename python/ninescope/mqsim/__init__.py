@@ -18,7 +18,7 @@ from ninescope.common.files import output_directory, written_whole
 from ninescope.mqsim.drive import Drive, read_drive
 from ninescope.mqsim.report import Left, Part
 from ninescope.mqsim.settings import CARRIED, GROUPS
-from ninescope.mqsim.workload import Flow, are_together, read_flows, share_drive, whole_drive
+from ninescope.mqsim.workload import Flow, are_together, give_planes, read_flows, settle, share_drive
 
 
 @dataclasses.dataclass(frozen=True)
@@ -154,12 +154,14 @@ def convert(
         sectors_of_writes=lambda page: sum(flow.sectors_of_writes(page) for flow in flows) / len(flows),
         sectors_of_requests=lambda page: sum(flow.sectors_of_requests(page) for flow in flows) / len(flows),
     )
-    for index, flow in enumerate(flows):
-        if together:
-            share_drive(flow, index, len(flows))
-        else:
-            _size(flow, drive)
-        whole_drive(flow, drive.resources)
+    for group in [flows] if together else [[flow] for flow in flows]:
+        apart = give_planes(group, drive.resources, drive.table)
+        for flow in group:
+            if together:
+                share_drive(flow, group, _spared(flow, drive) if apart else 0.0)
+            else:
+                _size(flow, drive)
+            settle(flow)
     if len(flows) > 1 and not together:
         why = "each is a run of its own, on the whole drive, because one of them replays a trace"
         rest.append(Left("IO_Scenario", f"{len(flows)} flows", why))
@@ -168,18 +170,36 @@ def convert(
 
 def _size(flow: Flow, drive: Part) -> None:
     """Give a job that works on a part of the drive the size of that part."""
-    if flow.trace is not None or flow.working_set == 1.0:
+    share = flow.share * flow.working_set
+    if flow.trace is not None or share == 1.0:
         return
-    geometry = drive.table["geometry"]
-    pages = int(geometry["page_size"].removesuffix("B"))
-    for key in ("channels", "packages_per_channel", "dies_per_package", "planes_per_die"):
-        pages *= geometry[key]
-    raw = pages * geometry["blocks_per_plane"] * geometry["pages_per_block"]
-    part = int(raw / (1 + drive.table["ftl"]["over_provisioning"]) * flow.working_set)
+    part = int(_capacity(drive) * share)
     grain = max(4096, flow.request_size)
     flow.put(
         "size", f"{max(grain, part // grain * grain)}B", "Working_Set_Percentage of the drive's capacity"
     )
+
+
+def _capacity(drive: Part) -> float:
+    """Return what the host sees of a drive [B]."""
+    geometry = drive.table["geometry"]
+    raw = int(geometry["page_size"].removesuffix("B"))
+    for key in (
+        "channels",
+        "packages_per_channel",
+        "dies_per_package",
+        "planes_per_die",
+        "blocks_per_plane",
+        "pages_per_block",
+    ):
+        raw *= geometry[key]
+    return raw / (1 + drive.table["ftl"]["over_provisioning"])
+
+
+def _spared(flow: Flow, drive: Part) -> float:
+    """Return the share of a drive that two pages and requests of a flow take."""
+    page = int(drive.table["geometry"]["page_size"].removesuffix("B"))
+    return 2 * (page + flow.request_size) / _capacity(drive)
 
 
 def save(imported: Imported, directory: Path) -> None:

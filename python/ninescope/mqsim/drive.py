@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Callable
 
@@ -16,6 +17,7 @@ _HOST, _DEVICE, _FLASH = "Host_Parameter_Set", "Device_Parameter_Set", "Flash_Pa
 _SECTOR = 512
 
 _CELLS = {"SLC": ("LSB",), "MLC": ("LSB", "MSB"), "TLC": ("LSB", "CSB", "MSB")}
+_ORDERS = tuple("".join(letters) for letters in itertools.permutations("CWDP"))
 _NS = 1 << 40
 # What is taken for each policy that chooses victims, and what is to be said of it.
 _VICTIMS = {
@@ -186,7 +188,8 @@ def _ftl(part: Drive, device: Sheet, flash: Sheet) -> None:
         f"Overprovisioning_Ratio {spare:g} of all flash, here of what the host sees",
     )
     part.put("ftl.frontier_planes", 1, "each plane has a frontier of its own")
-    part.put("ftl.page_allocation", "static", "Plane_Allocation_Scheme")
+    order = device.one_of("Plane_Allocation_Scheme", _ORDERS)
+    part.put("ftl.page_allocation", {"policy": "static", "order": order}, "Plane_Allocation_Scheme")
     blocks = flash.count("Block_No_Per_Plane", 1, 1 << 24)
     threshold = max(int(device.number("GC_Exec_Threshold", 0, 1) * blocks), _GC_BLOCKS_LEAST)
     part.put(

@@ -5,17 +5,16 @@ from __future__ import annotations
 import dataclasses
 import math
 from pathlib import Path
+from typing import Any
 
 from ninescope._native import ConfigError
-from ninescope.mqsim import pieces
+from ninescope.mqsim import pieces, resources
 from ninescope.mqsim.document import Element, Sheet, read
 from ninescope.mqsim.report import Left, Part
-from ninescope.mqsim.settings import CARRIED, FLOW, OTHERWISE, UNKNOWN, WRONG, known, unknown
+from ninescope.mqsim.settings import CARRIED, OTHERWISE, UNKNOWN, WRONG, unknown
 
 _SECTOR = 512
 _SYNTHETIC, _TRACE = "IO_Flow_Parameter_Set_Synthetic", "IO_Flow_Parameter_Set_Trace_Based"
-_RESOURCES = ("Channel_IDs", "Chip_IDs", "Die_IDs", "Plane_IDs")
-"""In the order in which `resources` of a drive counts them."""
 _CACHING = ("TURNED_OFF", "WRITE_CACHE", "READ_CACHE", "WRITE_READ_CACHE")
 # One unit of a trace's clock in ns, which is how the reader takes its time stamps.
 _TIME_UNITS = {"PICOSECOND": 0.001, "NANOSECOND": 1.0, "MICROSECOND": 1000.0}
@@ -34,8 +33,8 @@ class Flow(Part):
     """The size of the pages that all requests want, where they want one [B]."""
     request_size: int = 0
     """The size of all requests, or their mean [B]."""
-    resources: dict[str, str] = dataclasses.field(default_factory=dict)
-    """The channels, chips, dies and planes it may use."""
+    share: float = 1.0
+    """The share of the drive that its addresses have."""
     working_set: float = 1.0
     """Its share of the drive's capacity."""
     written: tuple[int, int] | None = None
@@ -117,7 +116,6 @@ def _flow(path: str, element: Element, number: int, as_mqsim: bool) -> Flow:
     flow.write_cached = mode in ("WRITE_CACHE", "WRITE_READ_CACHE")
     if "READ" in mode:
         flow.say("Device_Level_Data_Caching_Mode", OTHERWISE, "no cache for reads")
-    flow.resources = {tag: sheet.text(tag) for tag in _RESOURCES}
     (_synthetic if element.tag == _SYNTHETIC else _replayed)(flow, sheet)
     return flow
 
@@ -168,23 +166,46 @@ def are_together(flows: list[Flow]) -> bool:
     return len(flows) > 1 and all(flow.trace is None for flow in flows)
 
 
-def share_drive(flow: Flow, index: int, flows: int) -> None:
-    """Give one of several flows its part of the drive, in which its working set lies."""
-    part = 100 / flows
-    why = f"part {index + 1} of {flows}: each flow has addresses of its own"
+def share_drive(flow: Flow, flows: list[Flow], spared: float) -> None:
+    """Give one of several flows its part of the drive, in which its working set lies.
+
+    It ends so much of the drive before the next part: a flow begins at a whole request, and in a whole page.
+    """
+    index = flows.index(flow)
+    why = f"part {index + 1} of {len(flows)}: each flow has addresses of its own"
     if index:
-        flow.put("offset_percent", round(part * index, 9), why)
-    flow.put("size_percent", round(part * flow.working_set, 9), f"Working_Set_Percentage of {why}")
+        before = sum(other.share for other in flows[:index])
+        flow.put("offset_percent", round(100 * before, 9), why)
+    size = 100 * (flow.share * flow.working_set - spared)
+    flow.put("size_percent", round(size, 9), f"Working_Set_Percentage of {why}")
     if index and flow.sheet and flow.sheet.has("Seed"):
         flow.say("Seed", OTHERWISE, "a run has one seed, that of its first flow")
 
 
-def whole_drive(flow: Flow, counts: tuple[int, int, int, int]) -> None:
-    """Account for a flow, with the resources that it keeps to where they are not all there are."""
-    for (tag, text), count in zip(flow.resources.items(), counts, strict=True):
-        beyond = known(FLOW)[tag].beyond
-        if beyond and {word.strip() for word in text.split(",")} != {str(number) for number in range(count)}:
-            flow.say(tag, beyond.group, beyond.why)
+def give_planes(flows: list[Flow], counts: resources.Counts, drive: dict[str, Any]) -> bool:
+    """Give the flows of one run the planes that they keep to, where they can have them, and addresses.
+
+    Returns whether they have planes of their own.
+    """
+    own = [resources.numbers_of(flow.sheet, counts) for flow in flows if flow.sheet]
+    reasons = [
+        resources.why_not(numbers, own, drive, is_job=flow.trace is None)
+        for flow, numbers in zip(flows, own, strict=True)
+    ]
+    apart = not any(reasons) and not all(resources.is_whole(numbers, counts) for numbers in own)
+    merged = drive["geometry"]["dies_per_package"] != counts[2]
+    for flow, numbers in zip(flows, own, strict=True):
+        if apart:
+            flow.share = resources.share_of(numbers, counts) / own.count(numbers)
+            resources.put(flow, numbers, counts, dies_are_merged=merged)
+        else:
+            flow.share = 1 / len(flows)
+            resources.leave(flow, numbers, counts, next(filter(None, reasons), ""))
+    return apart
+
+
+def settle(flow: Flow) -> None:
+    """Account for all that the file says of a flow."""
     if flow.sheet:
         flow.settle(flow.sheet, flow.sheet.element.tag)
 

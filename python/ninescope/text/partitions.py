@@ -1,4 +1,4 @@
-"""What was written into each part of a drive whose jobs have planes of their own, as pairs of a name and a text."""
+"""What was written into each part of a drive whose jobs have planes of their own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ninescope.result.partitions import Partition
 
 
 def facts(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield the partitions of a drive, with the write amplification of each; nothing of a drive that is one."""
+    """Yield the partitions of a drive, with the write amplification of each, where there are any."""
     words = [_words(partition, result.partitions) for partition in result.partitions]
     if words:
         yield "planes", "; ".join(words)
