@@ -193,7 +193,7 @@ def _capacity(drive: Part) -> float:
         "pages_per_block",
     ):
         raw *= geometry[key]
-    return raw / (1 + drive.table["ftl"]["over_provisioning"])
+    return float(raw / (1 + drive.table["ftl"]["over_provisioning"]))
 
 
 def _spared(flow: Flow, drive: Part) -> float:
