@@ -98,6 +98,24 @@ fn traces_and_jobs_share_a_drive_and_are_told_apart() {
 }
 
 #[test]
+fn a_trace_on_channels_of_its_own_waits_for_nobody_on_another() {
+    let scratch = Scratch::new("tenant-channels");
+    let writer = "[[jobs]]\nname = \"writer\"\nrw = \"randwrite\"\niodepth = 8\noffset = \"1MiB\"\nsize = \"1MiB\"\nrequests = 300\n";
+    let reads: Vec<(u64, &str, u64, u64)> =
+        (0..200).map(|turn| (turn * 400, "Read", turn % 50 * 16 * KIB, 8 * KIB)).collect();
+    scratch.file("reads.csv", trace(&reads));
+    let reader = "[[traces]]\ntrace = \"reads.csv\"\nchannels = [0]\n";
+    let result = run(&file(&scratch, &format!("{reader}{writer}")));
+    assert_eq!(result["by_job"][1]["requests"], 200);
+    let waits = &result["by_job"][1]["waits"]["read"];
+    let of_writer = waits["behind_ns"]["writer"].as_object().expect("they share the link and the processor");
+    for cause in ["die_host_read", "die_host_program", "channel_wait", "channel"] {
+        assert_eq!(of_writer.get(cause).and_then(Value::as_u64).unwrap_or(0), 0, "{cause}: {of_writer:?}");
+    }
+    assert_eq!(result["partitions"].as_array().map(Vec::len), Some(2), "{}", result["partitions"]);
+}
+
+#[test]
 fn what_is_wrong_with_a_trace_beside_others_is_said_with_its_place() {
     let scratch = Scratch::new("tenant-wrong");
     let wrong = |text: &str| input_error(&file(&scratch, text));
@@ -107,6 +125,8 @@ fn what_is_wrong_with_a_trace_beside_others_is_said_with_its_place() {
         (entry("offset = \"1GiB\""), "traces[0].offset: 1GiB is beyond the drive"),
         (entry("weight = 0"), "traces[0].weight: 0 would never have its turn"),
         (entry("requests = 0"), "traces[0].requests: 0 is not a number of requests"),
+        (entry("channels = []"), "traces[0].channels: is empty"),
+        (entry("dies = [0, 99]"), "traces[0].dies: there is no die 99"),
         (entry("iodepth = 0"), "traces[0].iodepth: 0 requests outstanding"),
         (entry("loop = 0"), "traces[0]: loop: a trace is read at least once"),
         (entry("limit_burst = \"1ms\""), "traces[0].limit_burst: is of a limit"),
