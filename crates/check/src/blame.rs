@@ -236,6 +236,11 @@ impl Blame {
         tenants
     }
 
+    /// By plane, for whom the accesses count that a die works on.
+    pub fn tenants_of_die(&self, die: DieId) -> [u16; 4] {
+        self.dies[die.index()].tenants
+    }
+
     /// What a die did since the last time it changed is over.
     fn change(&mut self, die: DieId, now: Ns, waited_for_channel: bool) {
         let die = &mut self.dies[die.index()];

@@ -2,6 +2,7 @@
 
 mod above;
 mod codes;
+mod dram;
 mod map;
 
 use ninescope::CheckLevel;
@@ -14,6 +15,7 @@ use ninescope_model::{CacheHint, Lpa, Op, Ppa, Request, Source};
 use crate::blame::Blame;
 use crate::blocks::{Blocks, group_of_block};
 use crate::dies::Dies;
+use crate::dram::DramBook;
 use crate::groups::Groups;
 use crate::intake::Intake;
 use crate::ledger::Ledger;
@@ -60,6 +62,7 @@ pub struct Checker {
     clean: Option<CleanUnits>,
     map: Option<MapBook>,
     partitions: Option<PartitionBook>,
+    dram: Option<DramBook>,
     blame: Option<Blame>,
     units: Option<Units>,
     oracle: Option<Oracle>,
@@ -91,6 +94,7 @@ impl Checker {
             clean: None,
             map: None,
             partitions: None,
+            dram: None,
             blame: None,
             units: None,
             oracle: None,
@@ -140,6 +144,7 @@ impl Checker {
         self.clean = CleanUnits::started(view);
         self.map = MapBook::started(view);
         self.partitions = PartitionBook::started(view);
+        self.dram = DramBook::started(view, lanes);
         if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {
             self.blame = Some(Blame::started(view, completes_at_program, lanes));
             let units = self.units.insert(Units::default());
@@ -205,6 +210,9 @@ impl Checker {
         if let Some(book) = &mut self.map {
             book.fetched(slot);
         }
+        if let Some(book) = &mut self.dram {
+            book.fetched(slot, lane, &request);
+        }
         if let Some(book) = &mut self.tier {
             book.inside(view.now, 1);
         }
@@ -230,6 +238,9 @@ impl Checker {
         let order = self.requests.completed(view, slot, id, request, parts)?;
         self.map_wait_is(view, slot, parts)?;
         self.requests.waited_behind(view, id, parts, behind)?;
+        if let Some(book) = &mut self.dram {
+            book.completed(view, slot, (parts, behind, transaction))?;
+        }
         if let Some(blame) = &mut self.blame {
             blame.completed(view, slot, id, (request.op, parts, behind, transaction))?;
         }
@@ -282,6 +293,9 @@ impl Checker {
         self.ledger.host_sectors += sectors_in(&request, lpa, view.ftl.geometry().sectors_per_unit());
         self.requests.unit_done(view, slot, lpa, Op::Write)?;
         self.unit_is_mapped(view, slot, lpa)?;
+        if let Some(book) = &self.dram {
+            book.sets_out(view, slot)?;
+        }
         self.unit_moved(view, lpa, Source::Host);
         if let Some(blame) = &mut self.blame {
             blame.unit_written(view, slot, lpa, new);
@@ -352,10 +366,14 @@ impl Checker {
             (Some(book), Some(banks)) => {
                 let mask = book.looked_below(view, slot, lpa)?;
                 banks.done_in_flash(slot, mask.count_ones());
+                self.dram_unit_read(view, slot, (lpa, Some(mask)), from)?;
                 mask
             }
-            _ if self.oracle.is_none() => return Ok(()),
-            _ => mask_of(&self.requests.get(view, slot)?.request, lpa, sectors_per_unit(view)),
+            _ if self.oracle.is_none() => return self.dram_unit_read(view, slot, (lpa, None), from),
+            _ => {
+                self.dram_unit_read(view, slot, (lpa, None), from)?;
+                mask_of(&self.requests.get(view, slot)?.request, lpa, sectors_per_unit(view))
+            }
         };
         if let (Some(codes), ReadFrom::Media(place)) = (&mut self.codes, from) {
             codes.asks_for(slot, place, mask);
@@ -369,6 +387,9 @@ impl Checker {
     #[inline]
     fn read_queued(&mut self, view: &View<'_>, ppa: Ppa, source: Source) -> Checked {
         self.ledger.read_queued(source);
+        if let Some(book) = &mut self.dram {
+            book.read_queued(source);
+        }
         if let (Source::Migration, Some(book)) = (source, &mut self.tier) {
             book.read_queued(view, ppa)?;
         }
@@ -386,6 +407,7 @@ impl Checker {
     fn command_issued(&mut self, view: &View<'_>, command: &FlashCommand, sent: Ns, begins: Ns) -> Checked {
         self.ledger.issued(command);
         self.transfers.channel_taken(view, command.die, sent)?;
+        self.dram_command_issued(view, command);
         self.dies.issued(view, command, begins, &mut self.marks)?;
         self.blocks.issued(view.now, command)?;
         if let Some(blame) = &mut self.blame {
@@ -504,6 +526,9 @@ impl Checker {
         if let Some(book) = &mut self.map {
             book.measuring_began();
         }
+        if let Some(book) = &mut self.dram {
+            book.measuring_began(view.now);
+        }
     }
 
     fn finished(&mut self, view: &View<'_>, used: &ninescope_engine::Utilization) -> Checked {
@@ -526,6 +551,9 @@ impl Checker {
         if let Some(book) = &self.map {
             book.finished(view)?;
             book.compare(view)?;
+        }
+        if let Some(book) = &self.dram {
+            book.finished(view, used)?;
         }
         self.ledger.compare(view)?;
         let open = self.sweep(view)?;
@@ -618,6 +646,7 @@ impl Probe for Checker {
                 if let Some(blame) = &mut self.blame {
                     blame.dispatched(view, command, accesses);
                 }
+                self.dram_dispatched(command, accesses);
                 match &mut self.codes {
                     Some(codes) => codes.dispatched(view, command, accesses),
                     None => Ok(()),
@@ -705,13 +734,19 @@ impl Probe for Checker {
             | Event::UnitLost { .. }
             | Event::UnitMadeWrong { .. }
             | Event::UnitRepaired { .. }
-            | Event::ReadReported { .. }
             | Event::ReadWrong { .. }
             | Event::UnitFlushed { .. }
             | Event::ScrubSensed { .. }
             | Event::ScrubPassBegan
             | Event::ScrubPassEnded
             | Event::RefreshAsked { .. } => self.coded_event(view, &event),
+            Event::ReadReported { slot, .. } => {
+                if let Some(book) = &mut self.dram {
+                    book.reported(slot);
+                }
+                self.coded_event(view, &event)
+            }
+            Event::DramTaken { access, until } => self.dram_taken(view, access, until),
             Event::EntryLookedUp { .. }
             | Event::MapPageSensed { .. }
             | Event::MapPageAsked { .. }

@@ -13,6 +13,7 @@ mod blame;
 mod blocks;
 mod checker;
 mod dies;
+mod dram;
 mod groups;
 mod intake;
 mod ledger;

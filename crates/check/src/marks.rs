@@ -68,6 +68,8 @@ marks! {
     EntryInHostMemory, "entry_in_host_memory", "The host's memory held what a command wanted of the map.";
     MapPageMoved, "map_page_moved", "Garbage collection moved a page of the map.";
     StalledBesideSpace, "stalled_beside_space", "A write waited for planes of its own while others had space.";
+    DramWait, "dram_wait", "An access to DRAM waited for one before it.";
+    DramBehindCache, "dram_behind_cache", "An access to DRAM waited for one of a cache there.";
     MultiUnitPage, "several_units_of_one_page", "One page read delivered several units.";
 }
 

@@ -103,6 +103,10 @@ rules! {
         "Of a map that lies in flash an entry is in memory from when its page was read until it is the one used longest ago; no command reads or writes a unit before its entry is.";
     MapWritten, "map-written",
         "What changed of a map that lies in flash is in memory or is to be written; its pages lie apart, and are read where they lie.";
+    DramBus, "dram-bus",
+        "The bus of DRAM carries one access at a time, the first asked for first, at once where it is free, and each for as long as its rows and bytes take.";
+    DramAccount, "dram-account",
+        "What goes through DRAM is what commands read, write and look up and what programs take from there, once; how long a request was there is told.";
     Damage, "damage", "Lost and wrong are the units that a failed read of the drive's own left so, until they are written anew.";
     UnreportedDamage, "unreported-damage",
         "A read of what is lost says so, a read of what is wrong is counted as such, and no other.";

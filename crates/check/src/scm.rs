@@ -329,6 +329,12 @@ impl ScmBanks {
         self.channel_taken(view, id, until)
     }
 
+    /// For whom a bank works: a host command or a migration, as the source says.
+    pub fn works_for(&self, bank: BankId) -> (Source, u32) {
+        let Bank { source, owner, .. } = self.each[bank.index()];
+        (source, owner)
+    }
+
     fn channel_taken(&mut self, view: &View<'_>, bank: BankId, until: Ns) -> Checked {
         let channel = view.scm.layout().channel_of_bank(bank);
         let booking = &mut self.channels[channel.index()];

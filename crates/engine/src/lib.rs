@@ -1,14 +1,15 @@
 //! The engine: it owns time, and joins the rooms that do not know each other.
 //!
 //! Each part of a drive has an owner, which alone sees its fields: `host` takes requests in and hands completions out,
-//! `flash` and `scm` have what waits on dies and banks and what runs there, `tier` what is above and below, `reliability`
-//! the bits that fail. `device` hands wake-ups to them, and what one of them says on to the others. `run` has time and what
+//! `flash` and `scm` have what waits on dies and banks and what runs there, `dram` the controller's memory, `tier` what is above
+//! and below, `reliability` the bits that fail. `device` hands wake-ups to them, and what one of them says on to the others. `run` has time and what
 //! belongs to nobody, `sched` what dies and banks have in common, `meter` says where the time went. Mapping and garbage
 //! collection are the FTL's, durations and legality the media's.
 
 mod config;
 mod counters;
 mod device;
+mod dram;
 mod error;
 mod flash;
 mod host;
@@ -28,6 +29,7 @@ pub use config::{EngineConfig, RunLimits, WriteCompletion};
 pub use counters::EngineCounters;
 pub use device::kind::{Kind, OnHeap, Plain, Watched};
 pub use device::{Device, HostEnd, Progress, Seen};
+pub use dram::{Dram, DramAccess, DramConfig, DramCounters, DramUse};
 pub use error::{SimulationError, Violation};
 pub use flash::{BufferLimits, MergedWith, ReadFrom};
 pub use host::{LaneConfig, Limit, RequestLogEntry, Think};

@@ -14,6 +14,7 @@ use ninescope_model::{BankId, BlockGroup, Cause, DieId, Lpa, Pool, Ppa, Request,
 
 use crate::config::WriteCompletion;
 use crate::counters::EngineCounters;
+use crate::dram::{Dram, DramAccess};
 use crate::error::SimulationError;
 use crate::flash::{BufferLimits, MergedWith, ReadFrom};
 use crate::host::Limit;
@@ -41,6 +42,8 @@ pub struct View<'a> {
     pub reliability: Option<&'a Reliability>,
     /// What is in memory of a map that lies in flash.
     pub mapping: Option<&'a Mapping>,
+    /// The controller's DRAM.
+    pub dram: Option<&'a Dram>,
     /// What was counted since measuring began.
     pub counters: &'a EngineCounters,
     /// What was measured since then.
@@ -279,6 +282,9 @@ pub enum Event<'a> {
     MapPageWritten { page: u32, old: Ppa, new: Ppa },
     /// A page of the map of which something left memory changed stays in the controller as it is now, and is not written.
     MapPageKept { page: u32 },
+    /// The bus of DRAM is given to an access, which was asked for before or now, until then. What a cache in DRAM does is told of
+    /// its banks.
+    DramTaken { access: &'a DramAccess, until: Ns },
     /// A host command completed; `parts` say where its time went. They are those of `transaction`, the last page
     /// access it waited for; `NONE` where it did not wait for the media. `behind` says by holder whom it waited for: each lane,
     /// and then the drive; it is empty where there is one lane alone.
@@ -389,6 +395,7 @@ macro_rules! observe {
                 tier: $device.tier.as_ref(),
                 reliability: $device.reliability.as_deref(),
                 mapping: $device.mapping.as_deref(),
+                dram: $device.dram.as_deref(),
                 counters: &$device.run.counters,
                 meter: &$device.run.meter,
             };

@@ -63,11 +63,19 @@ impl Resources {
         ResourceId(self.stages + 5)
     }
 
-    pub fn arrival(self) -> ResourceId {
+    pub fn rest_timer(self) -> ResourceId {
         ResourceId(self.stages + 6)
     }
 
+    pub fn dram(self) -> ResourceId {
+        ResourceId(self.stages + 7)
+    }
+
+    pub fn arrival(self) -> ResourceId {
+        ResourceId(self.stages + 8)
+    }
+
     pub fn count(self) -> usize {
-        (self.stages + 7) as usize
+        (self.stages + 9) as usize
     }
 }

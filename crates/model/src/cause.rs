@@ -100,10 +100,12 @@ pub enum Cause {
     Encode,
     /// Another part of the same request had its die or its channel: the request has more parts than may run at once.
     OwnParts,
+    /// The controller's DRAM: accesses to it and the wait for its bus.
+    Dram,
 }
 
 /// Number of causes: lanes of a request's parts.
-pub const CAUSES: usize = 31;
+pub const CAUSES: usize = 32;
 
 impl Occupancy {
     /// All occupancies, in lane order.
@@ -175,6 +177,7 @@ impl Cause {
         Self::MigrationWait,
         Self::Encode,
         Self::OwnParts,
+        Self::Dram,
     ];
 
     /// The key in results.
@@ -211,6 +214,7 @@ impl Cause {
             Self::MigrationWait => "migration_wait",
             Self::Encode => "encode",
             Self::OwnParts => "own_parts",
+            Self::Dram => "dram",
         }
     }
 }

@@ -154,6 +154,8 @@ def _use(utilisation: Mapping[str, Any], memory: str) -> Iterator[tuple[str, str
     link: Mapping[str, Any] = utilisation.get("link") or {}
     if "in" in link:
         busy.append(f"host link {percent(link['in'])} in, {percent(link.get('out', 0.0))} out")
+    if utilisation.get("dram") is not None:
+        busy.append(f"DRAM bus {percent(utilisation['dram'])}")
     if busy:
         yield "busy", ", ".join(busy)
     for units, _, words in media:

@@ -33,7 +33,11 @@ impl Checker {
                 } else {
                     require!(begins == sent, EncodeTime, view.now, "{command:?} begins at {begins}, not {sent}");
                 }
-                banks.issued(view, command, sent, begins)
+                banks.issued(view, command, sent, begins)?;
+                if matches!(command.kind, ScmCommandKind::Copy | ScmCommandKind::CopyOut) {
+                    return Ok(());
+                }
+                self.dram_bank(view, command.bank, sent)
             }
             Event::BankCommandEnded { command } => match (banks.ended(view, command)?, &mut self.tier) {
                 (Some(migration), Some(book)) => book.migration_write_ended(view.now, migration),
@@ -44,6 +48,7 @@ impl Checker {
                 if let Some(codes) = &mut self.codes {
                     codes.bank_data_out(view, bank, (source, command), until);
                 }
+                self.dram_bank(view, bank, until)?;
                 match &mut self.tier {
                     Some(book) if source == Source::Migration => book.migration_data_out(view.now, command, until),
                     _ => Ok(()),

@@ -16,7 +16,7 @@ use ninescope_tier::policies::Below;
 use super::codes::{self, Wants};
 use super::dice::Dice;
 use super::policies::set_policy;
-use super::scm::{dram, scm, tier};
+use super::scm::{dram, scm, shared_dram, tier};
 
 /// Drives of this many mapping units at most.
 const UNITS_MAX: u64 = 6_000;
@@ -52,6 +52,9 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
         table.entry("tier").or_insert_with(|| toml::Table::new().into());
         set_policy(dice, &mut table, "tier.placement", name);
         dram(&mut dice.of("dram"), &mut table, placement(name).chosen().is_cache());
+    }
+    if !of_scm_alone && (name == "nand-only" || table.contains_key("dram")) {
+        shared_dram(&mut dice.of("shared dram"), &mut table);
     }
     for (key, policies) in ninescope::policies() {
         let dice = &mut dice.of(key);

@@ -242,6 +242,9 @@ fn marks(world: &World, device: &Device<Watched>) -> BTreeMap<String, u64> {
     add("", serde_json::to_value(seen.counters));
     add("ftl.", serde_json::to_value(seen.ftl.counters()));
     add("scm.", serde_json::to_value(seen.scm.counters(0)));
+    if let Some(dram) = seen.dram {
+        add("dram.", serde_json::to_value(dram.counters()));
+    }
     if let Some(part) = seen.tier {
         add("tier.", serde_json::to_value(part.tier().counters()));
     }

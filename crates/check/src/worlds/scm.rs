@@ -39,12 +39,41 @@ pub(super) fn dram(dice: &mut Dice, drive: &mut toml::Table, caches: bool) {
     let Some(scm) = drive.remove("scm").and_then(|scm| scm.try_into::<ScmConfig>().ok()) else { return };
     let dram = DramConfig {
         capacity: scm.capacity,
+        cache: None,
+        write_buffer: false,
+        read_data: false,
+        map: false,
         banks: scm.channels * scm.banks_per_channel,
         access: scm.command_address,
         rate: scm.channel_rate,
         power_protected: dice.chance(20),
     };
     drive.insert("dram".to_owned(), toml::Value::try_from(dram).expect("a cache is TOML"));
+}
+
+/// Beside a cache in DRAM, or without one, data and the map go through it on some drives with flash.
+pub(super) fn shared_dram(dice: &mut Dice, drive: &mut toml::Table) {
+    let cache = drive.remove("dram").and_then(|dram| dram.try_into::<DramConfig>().ok());
+    let mut dram = cache.clone().unwrap_or_else(|| DramConfig {
+        capacity: Bytes(0),
+        cache: None,
+        write_buffer: false,
+        read_data: false,
+        map: false,
+        banks: 1,
+        access: dice.time(0, 4),
+        rate: dice.rate(),
+        power_protected: false,
+    });
+    let uses = [60, 60, 50].map(|percent| dice.chance(percent));
+    if dice.chance(50) && uses.contains(&true) {
+        [dram.write_buffer, dram.read_data, dram.map] = uses;
+        dram.cache = cache.as_ref().map(|cache| cache.capacity);
+        dram.capacity = Bytes(dram.capacity.0 + (1 << 30));
+    } else if cache.is_none() {
+        return;
+    }
+    drive.insert("dram".to_owned(), toml::Value::try_from(dram).expect("a memory is TOML"));
 }
 
 /// What moves between two media; the placement is set later.

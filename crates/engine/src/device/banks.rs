@@ -99,6 +99,9 @@ impl<K: Kind> Device<K> {
     /// Gives the channel to those that wait for it while it is free.
     #[inline(never)]
     pub(super) fn arbitrate_bank_channel(&mut self, channel: ChannelId) -> Result<(), SimulationError> {
+        if self.dram.is_some() && !self.cache_may_have_dram(channel) {
+            return Ok(());
+        }
         while let Some(granted) = self.scm.grant_channel(&mut self.run, channel) {
             match granted {
                 BankGranted::Command(bank) => self.send_bank_command(bank)?,
@@ -118,6 +121,7 @@ impl<K: Kind> Device<K> {
         let bytes = self.bytes_of_sectors(bank, command.sectors);
         let encode = self.encode_sectors(&command);
         let sent = self.scm.send_command(&mut self.run, bank, bytes, encode)?;
+        self.cache_has_dram(bank, sent);
         observe!(self, Event::BankCommandIssued { command: &command, sent, begins: sent + encode });
         Ok(())
     }
@@ -140,6 +144,7 @@ impl<K: Kind> Device<K> {
             }
         }
         self.scm.held_by_data(&mut self.run, bank, (left, held), stays);
+        self.cache_has_dram(bank, left);
         observe!(self, Event::BankDataOut { bank, source, command: transaction.asker(), until: left, held });
         Ok(())
     }

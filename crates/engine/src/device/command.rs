@@ -1,7 +1,7 @@
 //! A command from the host's queue to its completion: what each owner in its way is told.
 
 use ninescope_kernel::NONE;
-use ninescope_model::{CacheHint, Cause, Op};
+use ninescope_model::{CacheHint, Op};
 
 use super::kind::Kind;
 use super::{Device, Flow};
@@ -47,12 +47,12 @@ impl<K: Kind> Device<K> {
         match self.host.command(index).op {
             Op::Read => match self.flow {
                 Flow::Flash => self.start_read(index),
-                Flow::MappedFlash => self.start_when_mapped(index),
+                Flow::FlashByMemory => self.look_up_in_dram(index),
                 Flow::Scm => self.start_on_scm(index, QueueClass::HostRead),
                 Flow::Tier => self.start_tiered_read(index),
             },
             Op::Trim => match self.flow {
-                Flow::Flash | Flow::MappedFlash => self.start_trim(index),
+                Flow::Flash | Flow::FlashByMemory => self.start_trim(index),
                 Flow::Scm => self.trim_on_scm(index),
                 Flow::Tier => self.start_tiered_trim(index),
             },
@@ -77,7 +77,7 @@ impl<K: Kind> Device<K> {
     fn write_data_arrived(&mut self, index: u32) -> Result<(), SimulationError> {
         match self.flow {
             Flow::Flash => self.start_write(index),
-            Flow::MappedFlash => self.start_when_mapped(index),
+            Flow::FlashByMemory => self.write_comes_into_dram(index),
             Flow::Scm => self.start_on_scm(index, QueueClass::HostProgram),
             Flow::Tier => self.start_tiered_write(index),
         }
@@ -129,12 +129,15 @@ impl<K: Kind> Device<K> {
     pub(super) fn complete(&mut self, index: u32, mut parts: Parts, transaction: u32) -> Result<(), SimulationError> {
         let now = self.run.now;
         let command = *self.host.command(index);
-        if self.flow == Flow::MappedFlash {
-            parts.add(Cause::MappingRead, self.wait_for_map_of(index));
+        if self.waits_for_memory {
+            self.add_waits_for_memory(index, &mut parts, transaction);
         }
         let latency = command.close_parts(&mut self.run, &mut parts)?;
         if let Some(tenants) = &mut self.run.transactions.tenants {
             tenants.completes(index, transaction);
+            if self.waits_for_memory {
+                self.waited_for_memory_behind(index, transaction);
+            }
         }
         if command.hint == CacheHint::FlushRead && self.flash.has_flush_reads() {
             self.flush_read_completes(index, &command)?;

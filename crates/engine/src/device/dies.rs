@@ -88,6 +88,9 @@ impl<K: Kind> Device<K> {
         let encode = self.encode_time(&command);
         let sent = self.flash.send_command(&mut self.run, &command, encode)?;
         observe!(self, Event::CommandIssued { command: &command, sent, begins: sent + encode });
+        if self.dram.is_some() && command.kind == CommandKind::Program {
+            self.pages_leave_dram(&command);
+        }
         Ok(())
     }
 
@@ -115,6 +118,9 @@ impl<K: Kind> Device<K> {
     /// The data of a host read is `ready` in the controller.
     #[inline]
     pub(super) fn send_page(&mut self, index: u32, ready: Ns) {
+        if self.dram.is_some() && self.page_comes_into_dram(index, ready) {
+            return;
+        }
         let transaction = &self.run.transactions.slab[index];
         let bytes = u64::from(transaction.sectors) * SECTOR_BYTES;
         let job = LinkJob { ready, bytes, command: transaction.command(), transaction: index };
@@ -243,7 +249,7 @@ impl<K: Kind> Device<K> {
                 self.migration_sectors_arrived(transaction)
             }
             Source::Scrub => self.scrub_page_arrived(transaction),
-            Source::Mapping => self.map_page_arrived(transaction),
+            Source::Mapping => self.map_page_read(transaction),
             Source::Host | Source::ReadModifyWrite => self.read_modify_write_arrived(transaction),
         }
     }

@@ -91,12 +91,8 @@ impl<K: Kind> Device<K> {
         Ok(())
     }
 
-    /// What was asked of the host's memory is there; or, on a drive of two media, the host may have rested.
+    /// What was asked of the host's memory is there.
     pub(super) fn memory_timer_woke(&mut self) -> Result<(), SimulationError> {
-        if self.tier.is_some() {
-            self.rest_may_begin();
-            return Ok(());
-        }
         let now = self.run.now;
         while let Some(page) = self.mapping.as_mut().and_then(|mapping| mapping.next_from_host(now)) {
             self.commands_go_on(page)?;
@@ -114,7 +110,15 @@ impl<K: Kind> Device<K> {
         self.queue_read(Transaction::map_read(ppa, page, is_waited_for, moves))
     }
 
-    /// A page of the map is in the controller.
+    /// A page of the map is in the controller, and goes into its memory.
+    pub(super) fn map_page_read(&mut self, transaction: u32) -> Result<(), SimulationError> {
+        if self.dram.is_some() && self.map_page_comes_into_dram(transaction) {
+            return Ok(());
+        }
+        self.map_page_arrived(transaction)
+    }
+
+    /// A page of the map is in the controller's memory.
     pub(super) fn map_page_arrived(&mut self, transaction: u32) -> Result<(), SimulationError> {
         let read = self.run.transactions.slab[transaction];
         self.run.transactions.slab.remove(transaction);

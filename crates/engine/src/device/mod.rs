@@ -7,6 +7,7 @@ mod banks;
 mod collection;
 mod command;
 mod dies;
+mod dram;
 pub mod kind;
 mod mapping;
 mod programs;
@@ -23,6 +24,7 @@ use ninescope_media::nand::Nand;
 use ninescope_model::{BankId, ChannelId, DieId, Geometry, Workload};
 
 use crate::config::{EngineConfig, RunLimits};
+use crate::dram::Dram;
 use crate::error::SimulationError;
 use crate::flash::Flash;
 use crate::host::{Host, LaneConfig};
@@ -44,8 +46,8 @@ pub use seen::{HostEnd, Seen};
 enum Flow {
     /// By flash alone.
     Flash,
-    /// The same, with a map that lies in flash itself.
-    MappedFlash,
+    /// The same, through the controller's DRAM, with a map that lies in flash itself, or both.
+    FlashByMemory,
     /// By storage-class memory alone.
     Scm,
     /// By two media.
@@ -77,6 +79,10 @@ pub struct Device<K: Kind = Plain> {
     reliability: Option<Box<Reliability>>,
     /// What is in memory of the map, on a drive whose map lies in flash.
     mapping: Option<Box<Mapping>>,
+    /// The controller's DRAM, on a drive whose description says so.
+    dram: Option<Box<Dram>>,
+    /// One of these two is there: commands wait for more than dies, banks and stages.
+    waits_for_memory: bool,
     probe: K::Probe,
     /// How commands are carried out.
     flow: Flow,
@@ -188,6 +194,8 @@ impl<K: Kind> Device<K> {
             tier: None,
             reliability: None,
             mapping: None,
+            dram: None,
+            waits_for_memory: false,
             probe,
             flow: Flow::Flash,
             host_end: None,
@@ -219,7 +227,7 @@ impl<K: Kind> Device<K> {
     pub fn set_map(&mut self, config: &MapConfig) {
         self.mapping = Mapping::new(config, self.flash.ftl(), self.host.depth(), K::ACTIVE).map(Box::new);
         if self.mapping.is_some() {
-            self.flow = Flow::MappedFlash;
+            self.goes_by_memory();
         }
     }
 
@@ -305,6 +313,11 @@ impl<K: Kind> Device<K> {
                 3 => self.page_timer_woke(),
                 4 => self.timetable_woke(),
                 5 => self.memory_timer_woke(),
+                6 => {
+                    self.rest_may_begin();
+                    Ok(())
+                }
+                7 => self.dram_woke(),
                 _ => self.arrival_woke(),
             }
         }
@@ -338,7 +351,7 @@ impl<K: Kind> Device<K> {
             match self.flow {
                 Flow::Flash => {}
                 // Whatever changes the map at this instant has by now.
-                Flow::MappedFlash => self.pump_map()?,
+                Flow::FlashByMemory => self.pump_map()?,
                 Flow::Scm | Flow::Tier => self.drain_scm()?,
             }
             while let Some(die) = self.flash.next_touched_die() {
@@ -389,6 +402,10 @@ impl<K: Kind> Device<K> {
         let of_map = self.mapping.as_ref().map_or(0, |mapping| mapping.under_way());
         if of_map > 0 {
             holders.push(format!("{of_map} pages of the map and commands that wait for them"));
+        }
+        let in_dram = self.dram.as_ref().map_or(0, |dram| dram.under_way());
+        if in_dram > 0 {
+            holders.push(format!("{in_dram} accesses of DRAM"));
         }
         self.flash.add_last_holders(&mut holders);
         if holders.is_empty() {

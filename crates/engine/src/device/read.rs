@@ -19,7 +19,7 @@ impl<K: Kind> Device<K> {
         let end = command.lba + u64::from(command.sectors);
         let sectors_per_unit = u64::from(self.flash.geometry().sectors_per_unit());
         let mut access = Transaction::host_read(index);
-        let mut answered_sectors = 0;
+        let (mut answered_sectors, mut held_sectors) = (0, 0);
         let mut pending = 0;
         let mut sector = command.lba;
         while sector < end {
@@ -39,6 +39,9 @@ impl<K: Kind> Device<K> {
             self.host_unit_read(index, lpa, from)?;
             let ReadFrom::Media(ppa) = from else {
                 answered_sectors += u32::from(sectors);
+                if matches!(from, ReadFrom::Controller(_)) {
+                    held_sectors += u32::from(sectors);
+                }
                 continue;
             };
             if access.units > 0 && self.flash.continues_page(access.ppa(), access.units, ppa) {
@@ -55,11 +58,20 @@ impl<K: Kind> Device<K> {
         pending += u32::from(answered_sectors > 0);
         self.host.has_parts(index, pending);
         if answered_sectors > 0 {
-            let bytes = u64::from(answered_sectors) * SECTOR_BYTES;
-            let job = LinkJob { ready: self.run.now, bytes, command: index, transaction: NONE };
-            self.host.send(&mut self.run, job);
+            self.answer(index, answered_sectors, held_sectors);
         }
         Ok(())
+    }
+
+    /// The controller answers so many sectors of a read by itself, of which it holds some.
+    #[inline]
+    pub(super) fn answer(&mut self, index: u32, sectors: u32, held: u32) {
+        let bytes = u64::from(sectors) * SECTOR_BYTES;
+        if held > 0 && self.dram.is_some() && self.answer_leaves_dram(index, bytes, held) {
+            return;
+        }
+        let job = LinkJob { ready: self.run.now, bytes, command: index, transaction: NONE };
+        self.host.send(&mut self.run, job);
     }
 
     /// A host read that flushes has found out where a unit is.

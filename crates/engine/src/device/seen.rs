@@ -10,6 +10,7 @@ use ninescope_model::{HostCacheStatistics, SECTOR_BYTES};
 use super::Device;
 use super::kind::{Kind, Watched};
 use crate::counters::EngineCounters;
+use crate::dram::Dram;
 use crate::host::RequestLogEntry;
 use crate::mapping::Mapping;
 use crate::meter::{Meter, Utilization, Written};
@@ -54,6 +55,8 @@ pub struct Seen<'a> {
     pub reliability: Option<&'a Reliability>,
     /// What is in memory of a map that lies in flash.
     pub mapping: Option<&'a Mapping>,
+    /// The controller's DRAM.
+    pub dram: Option<&'a Dram>,
     /// One entry per measured request, if they were to be logged.
     pub request_log: &'a [RequestLogEntry],
     /// What the cache in front of the drive did since the run began, where there is one.
@@ -83,6 +86,9 @@ impl<K: Kind> Device<K> {
         }
         if let Some(part) = &mut self.mapping {
             part.begin_measuring();
+        }
+        if let Some(part) = &mut self.dram {
+            part.begin_measuring(now);
         }
     }
 
@@ -156,6 +162,7 @@ impl<K: Kind> Device<K> {
             tier: self.tier.as_ref(),
             reliability: self.reliability.as_deref(),
             mapping: self.mapping.as_deref(),
+            dram: self.dram.as_deref(),
             request_log: self.request_log(),
             host_cache: self.host.host_cache(),
         }
@@ -204,6 +211,7 @@ impl<K: Kind> Device<K> {
         renew(&mut into.bank_channels, self.scm.channel_times(now));
         into.write_stalls = self.flash.stall_time(now);
         [into.processor, into.link_in, into.link_out] = self.host.busy_until(now);
+        renew(&mut into.dram, self.dram.iter().map(|dram| dram.busy_until(now)));
     }
 
     /// Notes how long each resource was busy so far, in the order of [`Utilization::busy`], without allocating.
@@ -212,9 +220,10 @@ impl<K: Kind> Device<K> {
         let elapsed = (now - self.run.meter.since).0;
         let [processor, link_in, link_out] = self.host.busy_until(now).map(|busy| busy.0);
         let alone = [processor, self.flash.stall_time(now).0, link_in, link_out];
-        let count = self.flash.units() + self.scm.units() + alone.len();
+        let dram = self.dram.as_ref().map(|dram| dram.busy_until(now).0);
+        let count = self.flash.units() + self.scm.units() + alone.len() + usize::from(dram.is_some());
         let of_media = self.flash.busy(now, elapsed).chain(self.scm.busy(now, elapsed));
-        self.run.meter.busy.note(now, count, of_media.chain(alone));
+        self.run.meter.busy.note(now, count, of_media.chain(alone).chain(dram));
     }
 }
 

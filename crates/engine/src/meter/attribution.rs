@@ -32,6 +32,13 @@ impl Parts {
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
+
+    /// What an access of a medium took and waited for behind others is for this one cause.
+    pub fn name_media(&mut self, cause: Cause) {
+        let of_access = [Cause::Channel, Cause::CommandArray, Cause::Transfer].map(|part| part as usize);
+        let time: u64 = (0..OCCUPANCIES).chain(of_access).map(|lane| std::mem::take(&mut self.0[lane])).sum();
+        self.0[cause as usize] += time;
+    }
 }
 
 /// Sums of parts per bucket of the latency histogram, so that a band ends where its percentile lies.

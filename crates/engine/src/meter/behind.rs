@@ -9,15 +9,16 @@ use ninescope_model::{CAUSES, Cause};
 use super::Histogram;
 use super::attribution::{BandRange, Parts, ranges};
 
-/// The causes that are split by whom was waited for. Of the last two the wait alone is split: the request's own time in the
-/// controller and on the link is behind nobody.
-pub const SPLIT: [Cause; 6] = [
+/// The causes that are split by whom was waited for. Of the last three the wait alone is split: the request's own time in the
+/// controller, on the link and in DRAM is behind nobody.
+pub const SPLIT: [Cause; 7] = [
     Cause::DieWaitingForChannel,
     Cause::DieHostRead,
     Cause::DieHostProgram,
     Cause::Channel,
     Cause::CommandProcessing,
     Cause::Link,
+    Cause::Dram,
 ];
 
 /// Of these, the causes all of which is a wait behind somebody: by holder they sum to the cause.
@@ -26,6 +27,8 @@ pub const SPLIT_WHOLE: usize = 4;
 pub(crate) const PROCESSOR: usize = 4;
 /// Where the wait for the link is.
 pub(crate) const LINK: usize = 5;
+/// Where the wait for DRAM is.
+pub(crate) const DRAM: usize = 6;
 
 /// Waits behind one holder, by the causes of [`SPLIT`] [ns].
 pub type Waits = [u64; SPLIT.len()];
@@ -127,7 +130,7 @@ mod tests {
         for latency in 1..=1_000_u64 {
             let mut parts = Parts::default();
             parts.add(Cause::DieHostRead, Ns(latency));
-            let behind = [[0, latency / 3, 0, 0, 0, 0], [0, latency - latency / 3, 0, 0, 0, 0]];
+            let behind = [[0, latency / 3, 0, 0, 0, 0, 0], [0, latency - latency / 3, 0, 0, 0, 0, 0]];
             sums.record(histogram.record(latency), &parts, &behind);
         }
         let bands = sums.bands(&histogram, &[("p99", 990_000_000), ("max", 1_000_000_000)]);

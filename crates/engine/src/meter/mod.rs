@@ -21,7 +21,7 @@ use ninescope_model::{CacheHint, Cause, Op};
 pub use attribution::{Attribution, Band, BandRange, Parts};
 pub use backlog::{Backlog, Overload, QueueHolders, Undecided};
 pub use behind::{BehindBand, BehindByLatency, BehindSum, SPLIT, SPLIT_WHOLE, Waits};
-pub(crate) use behind::{LINK, PROCESSOR};
+pub(crate) use behind::{DRAM, LINK, PROCESSOR};
 pub use blocks::{Blocks, bootstrap};
 pub use busy::BusyMoments;
 pub use histogram::{Histogram, Moments};

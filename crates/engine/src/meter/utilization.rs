@@ -26,11 +26,13 @@ pub struct Utilization {
     pub link_in: Ns,
     /// Host link towards the host [ns].
     pub link_out: Ns,
+    /// The bus of the controller's DRAM, where there is one [ns].
+    pub dram: Vec<Ns>,
 }
 
 impl Utilization {
     /// How long each resource was busy [ns], by kind in the order of the fields.
-    pub fn busy(&self) -> [Vec<u64>; 8] {
+    pub fn busy(&self) -> [Vec<u64>; 9] {
         let of_units = |units: &[DieLedger]| units.iter().map(|unit| busy_of_unit(unit, self.elapsed.0)).collect();
         let of_times = |times: &[Ns]| times.iter().map(|time| time.0).collect();
         [
@@ -42,6 +44,7 @@ impl Utilization {
             vec![self.write_stalls.0],
             vec![self.link_in.0],
             vec![self.link_out.0],
+            of_times(&self.dram),
         ]
     }
 }

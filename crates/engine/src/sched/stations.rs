@@ -275,6 +275,13 @@ impl<W> Stations<W> {
         Some((station, self.all[station as usize].bus_requested < run.now))
     }
 
+    /// When the first of those that wait for a channel asked for it; none where nobody waits.
+    pub fn first_asked(&self, bus: u32) -> Option<Ns> {
+        let bus = &self.buses[bus as usize];
+        let heads = [&bus.commands, &bus.data].into_iter().filter(|queue| !queue.is_empty()).map(|queue| queue.head());
+        heads.map(|head| self.all[head as usize].bus_requested).min()
+    }
+
     /// A channel is taken until then.
     #[inline]
     pub fn take_bus(&mut self, now: Ns, bus: u32, until: Ns) {

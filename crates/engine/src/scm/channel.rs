@@ -26,6 +26,11 @@ impl ScmPart {
         self.banks.touch_bus(channel.0);
     }
 
+    /// When the first of those that wait for a channel asked for it; none where nobody waits.
+    pub(crate) fn first_asked(&self, channel: ChannelId) -> Option<Ns> {
+        self.banks.first_asked(channel.0)
+    }
+
     /// The next channel that may be granted before time moves on.
     pub(crate) fn next_touched_channel(&mut self) -> Option<ChannelId> {
         self.banks.next_touched_bus().map(ChannelId)

@@ -244,6 +244,12 @@ impl Transaction {
 // ---- what it is of, and for whom -------------------------------------------------------------------
 
 impl Transaction {
+    /// Whether it is an access of flash.
+    #[inline]
+    pub fn is_of_flash(&self) -> bool {
+        self.medium == Medium::Flash
+    }
+
     /// The first unit of an access of flash.
     #[inline]
     pub fn ppa(&self) -> Ppa {

@@ -4,7 +4,7 @@
 
 use ninescope_kernel::{NONE, Ns, ResourceId};
 
-use crate::meter::{DieLedger, LINK, MediaWaits, OwnParts, PROCESSOR, SPLIT_WHOLE, TenantLedgers, Waits};
+use crate::meter::{DRAM, DieLedger, LINK, MediaWaits, OwnParts, PROCESSOR, SPLIT_WHOLE, TenantLedgers, Waits};
 
 /// Waits in the controller's processor and on the link towards the device, behind one holder [ns].
 type FrontWaits = [u64; 2];
@@ -191,11 +191,18 @@ impl TenantWaits {
                 *last = of_access[at] + carried[at];
             }
             [last[PROCESSOR], last[LINK]] = self.front[command as usize * holders + holder];
+            // Who knows DRAM adds to it.
+            last[DRAM] = 0;
         }
     }
 
     /// By holder, whom the command that completed last waited for.
     pub fn last(&self) -> &[Waits] {
         &self.last
+    }
+
+    /// The same, to be completed.
+    pub fn last_mut(&mut self) -> &mut [Waits] {
+        &mut self.last
     }
 }

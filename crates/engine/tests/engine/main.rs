@@ -13,6 +13,7 @@ mod accumulator;
 mod attribution;
 mod cached_map;
 mod determinism;
+mod dram;
 mod hazards;
 mod identities;
 mod lanes;

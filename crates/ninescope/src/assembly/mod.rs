@@ -3,6 +3,7 @@
 //! What is wrong with a description is found here, and named by its key. The rooms must not know what will run on the drive.
 
 mod controller;
+mod dram;
 mod fit;
 mod flash;
 pub mod memory;
@@ -15,6 +16,7 @@ use ninescope_engine::reliability::ReliabilityConfig;
 use ninescope_engine::{Device, EngineConfig, Kind, LaneConfig, RunLimits, TierConfig};
 use ninescope_ftl::{Ftl, FtlConfig};
 use ninescope_media::nand::{Nand, NandTiming, Wear};
+use ninescope_model::units::Bytes;
 use ninescope_model::{BlockGroup, Geometry, SECTOR_BYTES};
 use ninescope_tier::PlacementConfig;
 use ninescope_tier::policies::Below;
@@ -23,6 +25,7 @@ use crate::config::{DriveConfig, EraseLoopsConfig, LoadedDrive};
 use crate::endurance;
 use crate::error::Error;
 
+use dram::DramAssembly;
 pub use fit::{Unfit, fit_drive};
 use scm::ScmAssembly;
 
@@ -46,6 +49,8 @@ pub struct Assembly {
     pub engine: EngineConfig,
     /// Its storage-class memory.
     pub scm: ScmAssembly,
+    /// Its DRAM, if its description says so.
+    pub dram: Option<DramAssembly>,
     /// What moves between two media, if it has them.
     pub tier: Option<TierConfig>,
     /// Its codes, its failing bits and what is done about them.
@@ -83,7 +88,15 @@ impl Assembly {
             config.ftl.gc_pages_in_flight = Some(engine.gc_pages_in_flight);
             config.controller.buffered_pages = Some(engine.buffered_pages);
         }
-        let sized = tier::sized(drive, &geometry)?;
+        let dram = DramAssembly::new(drive, &geometry, &ftl, &engine)?;
+        let mut sized = tier::sized(drive, &geometry)?;
+        if let (Some(part), Some(section)) = (&dram, &mut sized.config.dram)
+            && part.cache > 0
+            && part.cache != section.capacity.0
+        {
+            section.cache = Some(Bytes(part.cache));
+        }
+        config.dram.clone_from(&sized.config.dram);
         config.scm.clone_from(&sized.config.scm);
         let scm = ScmAssembly::new(&sized)?;
         let tier = tier::config(&sized, &geometry, &scm)?;
@@ -98,7 +111,7 @@ impl Assembly {
         }
         let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
         table_bytes += memory::check_scm(&scm, pages, &engine)?;
-        Ok(Self { config, geometry, ftl, timing, wear, engine, scm, tier, reliability, seed, table_bytes })
+        Ok(Self { config, geometry, ftl, timing, wear, engine, scm, dram, tier, reliability, seed, table_bytes })
     }
 
     /// Host bytes of the drive [B].
@@ -111,7 +124,7 @@ impl Assembly {
 
     /// Bytes there are on the media, spare ones included [B].
     pub fn raw_bytes(&self) -> u64 {
-        let cache = self.config.dram.as_ref().map_or(0, |dram| dram.capacity.0);
+        let cache = self.dram.map_or(0, |dram| dram.cache);
         self.geometry.raw_bytes() + self.scm.raw_sectors() * SECTOR_BYTES - cache
     }
 
@@ -159,6 +172,9 @@ impl Assembly {
             Device::with_lanes(&self.engine, limits, ftl, nand, lanes, probe)
         };
         device.set_reliability(&self.reliability);
+        if let Some(dram) = &self.dram {
+            device.set_dram(&dram.bus);
+        }
         device.set_map(&self.config.ftl.map);
         Ok(device)
     }
@@ -209,13 +225,15 @@ fn check_media(drive: &LoadedDrive) -> Result<(), Error> {
     let placement = &config.tier.placement;
     let (has_upper, below) = (placement.chosen().has_upper(), placement.chosen().below());
     let uses_flash = !has_upper || below == Below::Flash;
-    if config.dram.is_some() {
+    if let Some(dram) = &config.dram {
         if config.scm.is_some() {
             return Err(drive.error_at("dram", "is there, and [scm] too: one memory lies above another medium"));
         }
-        if !placement.chosen().is_cache() {
+        let is_used = dram.cache.is_some() || dram.write_buffer || dram.read_data || dram.map;
+        if !placement.chosen().is_cache() && !is_used {
             let message = format!(
-                "is there, and tier.placement = \"{}\" makes no cache of it: `wb`, `rewritten` and `nv-wb` do",
+                "is there, and tier.placement = \"{}\" makes no cache of it: `wb`, `rewritten` and `nv-wb` do; without one, set \
+                 dram.write_buffer, dram.read_data or dram.map",
                 placement.name()
             );
             return Err(drive.error_at("dram", &message));
@@ -224,7 +242,7 @@ fn check_media(drive: &LoadedDrive) -> Result<(), Error> {
     let tables = [
         ("geometry", config.geometry.is_some(), uses_flash),
         ("nand", config.nand.is_some(), uses_flash),
-        ("scm", config.scm.is_some() || config.dram.is_some(), has_upper),
+        ("scm", config.scm.is_some() || (config.dram.is_some() && placement.chosen().is_cache()), has_upper),
         ("storage_scm", config.storage_scm.is_some(), below == Below::Scm),
     ];
     let name = placement.name();

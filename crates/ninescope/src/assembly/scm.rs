@@ -141,7 +141,9 @@ impl ScmMedium {
 
 /// The cache of a drive as the memory that it is for the engine: its slots are the pages of what is below.
 fn dram_as_memory(drive: &LoadedDrive) -> Result<Option<ScmConfig>, Error> {
-    let Some(dram) = &drive.config.dram else { return Ok(None) };
+    let Some(dram) = drive.config.dram.as_ref().filter(|_| drive.config.tier.placement.chosen().is_cache()) else {
+        return Ok(None);
+    };
     if dram.banks == 0 {
         return Err(drive.error_at("dram.banks", "must not be zero"));
     }
@@ -149,14 +151,13 @@ fn dram_as_memory(drive: &LoadedDrive) -> Result<Option<ScmConfig>, Error> {
     let of_memory = drive.config.storage_scm.as_ref().map(|storage| storage.slot_size);
     let page = of_flash.or(of_memory).unwrap_or(Bytes(SECTOR_BYTES));
     let step = page.0.saturating_mul(dram.banks.into());
-    if dram.capacity.0 == 0 || !dram.capacity.0.is_multiple_of(step) {
-        let message = format!(
-            "is {}, it must be a whole number of pages of {page} for each of {} banks",
-            dram.capacity, dram.banks
-        );
-        return Err(drive.error_at("dram.capacity", &message));
+    let (key, cache) = dram.cache.map_or(("dram.capacity", dram.capacity), |cache| ("dram.cache", cache));
+    if cache.0 == 0 || !cache.0.is_multiple_of(step) {
+        let message =
+            format!("is {cache}, it must be a whole number of pages of {page} for each of {} banks", dram.banks);
+        return Err(drive.error_at(key, &message));
     }
-    Ok(Some(dram.as_memory(page)))
+    Ok(Some(dram.as_memory(cache, page)))
 }
 
 /// The cells of a sector, those of its parity included, and how many of them fail where the description says so. What is

@@ -100,8 +100,12 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry, scm: &ScmAssembly) -> Re
     let capacity = upper.logical_sectors() * ninescope_model::SECTOR_BYTES;
     if capacity > raw {
         let message = format!("is {}, more than the {} below it", Bytes(capacity), Bytes(raw));
-        let table = if drive.config.dram.is_some() { "dram" } else { "scm" };
-        return Err(drive.error_at(&format!("{table}.capacity"), &message));
+        let key = match &drive.config.dram {
+            Some(dram) if dram.cache.is_some() => "dram.cache",
+            Some(_) => "dram.capacity",
+            None => "scm.capacity",
+        };
+        return Err(drive.error_at(key, &message));
     }
     let tier = ninescope_tier::Tier::new(&section.placement, upper.slots, 1, upper.sectors_per_slot);
     if let Some(reserve) = tier.map(|tier| tier.reserve()).filter(|&reserve| reserve >= upper.slots) {

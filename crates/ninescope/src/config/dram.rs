@@ -1,4 +1,4 @@
-//! The DRAM in a drive description: a cache above what holds the data.
+//! The DRAM in a drive description: what lies in it, a cache above what holds the data among that, and its bus.
 
 use ninescope_model::schema::above_zero;
 use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
@@ -7,14 +7,27 @@ use serde::{Deserialize, Serialize};
 
 use super::scm::{CopyPathConfig, PulseOrderConfig, ScmConfig};
 
-/// DRAM: a cache of pages, which loses what it holds without power.
+/// DRAM of the controller: a cache of pages, which loses what it holds without power, the write buffer, the map.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DramConfig {
-    /// What it caches: a whole number of pages for each bank [B].
+    /// What it holds: cache, write buffer and map together [B].
     #[schemars(transform = above_zero)]
     pub capacity: Bytes,
-    /// Banks behind its bus [count].
+    /// The part that caches data, a whole number of pages for each bank; absent: what the others leave of it [B].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub cache: Option<Bytes>,
+    /// What the host writes to flash lies in it until it is programmed, and takes its bus on the way in and out.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub write_buffer: bool,
+    /// What is read of flash for the host goes through it, and takes its bus on the way in and out.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub read_data: bool,
+    /// What is in memory of the map lies in it, and takes its bus for each look-up and each page of the map.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub map: bool,
+    /// Banks of the cache behind its bus [count].
     #[serde(default = "eight_banks")]
     #[schemars(transform = above_zero)]
     pub banks: u32,
@@ -23,7 +36,7 @@ pub struct DramConfig {
     /// Rate of its bus [B/s].
     #[schemars(transform = above_zero)]
     pub rate: BytesPerSecond,
-    /// What it holds survives a loss of power, so that a FLUSH has nothing to wait for.
+    /// What the cache holds survives a loss of power, so that a FLUSH has nothing to wait for.
     #[serde(default)]
     pub power_protected: bool,
 }
@@ -32,14 +45,19 @@ fn eight_banks() -> u32 {
     8
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
 impl DramConfig {
-    /// The memory that it is for the engine: pages that are overwritten in place, whose sectors take as good as no time in
+    /// The memory that its cache is for the engine: pages that are overwritten in place, whose sectors take as good as no time in
     /// their bank.
-    pub(crate) fn as_memory(&self, page: Bytes) -> ScmConfig {
+    pub(crate) fn as_memory(&self, cache: Bytes, page: Bytes) -> ScmConfig {
         ScmConfig {
             channels: 1,
             banks_per_channel: self.banks,
-            capacity: self.capacity,
+            capacity: cache,
             slot_size: page,
             read: Duration(1),
             set: Duration(1),

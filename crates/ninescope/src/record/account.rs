@@ -317,7 +317,11 @@ impl Stages<'_> {
 
     fn read(&mut self) {
         let Journey { visit, link_out, now, .. } = *self.journey;
-        self.until(self.reached + self.part(Cause::MappingRead), Cause::MappingRead);
+        // The map is looked up in DRAM before, and data go through it behind their read.
+        let (in_dram, of_map) = (self.part(Cause::Dram), self.part(Cause::MappingRead));
+        let before = visit.map_or(in_dram, |visit| in_dram.min(visit.queued.saturating_since(self.reached + of_map)));
+        self.until(self.reached + before, Cause::Dram);
+        self.until(self.reached + of_map, Cause::MappingRead);
         if let Some(visit) = visit {
             let die = Some(visit.die);
             self.named("die_queue", None, visit.dispatched, die, true);
@@ -328,6 +332,7 @@ impl Stages<'_> {
             for cause in [Cause::DecoderWait, Cause::Decode, Cause::Retry, Cause::Refetch] {
                 self.until(self.reached + self.part(cause), cause);
             }
+            self.until(self.reached + (in_dram - before), Cause::Dram);
         }
         self.named("link_wait", Some(Cause::Link), link_out, None, false);
         self.until(now, Cause::Link);
@@ -339,6 +344,7 @@ impl Stages<'_> {
             self.named("link_wait", Some(Cause::Link), from, None, false);
             self.until(until, Cause::Link);
         }
+        self.until(self.reached + self.part(Cause::Dram), Cause::Dram);
         self.until(self.reached + self.part(Cause::MappingRead), Cause::MappingRead);
         for rest in &self.journey.partial {
             self.read_of_rest(rest);

@@ -130,6 +130,7 @@ mod tests {
             write_stalls: Ns(waited * 1_000_000),
             link_in: Ns(0),
             link_out: Ns(0),
+            dram: Vec::new(),
         }
     }
 

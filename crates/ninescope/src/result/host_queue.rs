@@ -60,12 +60,21 @@ pub fn limits(device: &Seen<'_>, names: &[String]) -> Option<Value> {
 }
 
 /// Kinds of resources, in the order of [`Utilization::busy`].
-const KINDS: [&str; 8] =
-    ["die", "channel", "SCM bank", "SCM channel", "controller", "write buffer", "host link in", "host link out"];
+const KINDS: [&str; 9] = [
+    "die",
+    "channel",
+    "SCM bank",
+    "SCM channel",
+    "controller",
+    "write buffer",
+    "host link in",
+    "host link out",
+    "DRAM",
+];
 
 /// The busiest of each kind of resource, busiest first: its share of the time, and that of its kind on average. None of
 /// them where no time was measured.
-fn resources(busy: &[Vec<u64>; 8], elapsed: u64) -> Vec<Value> {
+fn resources(busy: &[Vec<u64>; 9], elapsed: u64) -> Vec<Value> {
     if elapsed == 0 {
         return Vec::new();
     }

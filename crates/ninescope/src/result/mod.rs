@@ -1,6 +1,7 @@
 //! The result: everything measured, as one JSON value.
 
 mod declared;
+mod dram;
 mod fio;
 mod host_queue;
 mod latency;
@@ -109,7 +110,7 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, input: &ResultInpu
         }
     }
     if drive.dram.is_some() {
-        measured["dram"] = json!({ "counters": device.scm.counters(0) });
+        measured["dram"] = dram::section(device, drive.tier.placement.chosen().is_cache());
     }
     if let Some(section) = tier::section(device, drive.tier.placement.name())? {
         measured["tier"] = section;
@@ -397,6 +398,9 @@ fn utilisation(utilization: &Utilization) -> Value {
         "write_stalls": utilization.write_stalls.0 as f64 / elapsed,
         "link": { "in": utilization.link_in.0 as f64 / elapsed, "out": utilization.link_out.0 as f64 / elapsed },
     });
+    if let Some(busy) = utilization.dram.first() {
+        used["dram"] = json!(busy.0 as f64 / elapsed);
+    }
     let media = [
         ("dies", &utilization.dies, "channels", &utilization.channels),
         ("banks", &utilization.banks, "bank_channels", &utilization.bank_channels),

@@ -33,7 +33,7 @@ const MODULES: [(&str, &[&[&str]]); 2] = [
             &["sched"],
             &["config"],
             // The owners, each with fields that nobody else sees.
-            &["host", "flash", "scm", "tier", "reliability", "mapping"],
+            &["host", "flash", "scm", "tier", "reliability", "mapping", "dram"],
             &["probe"],
             &["device"],
         ],

@@ -5,6 +5,7 @@ mod architecture;
 mod bad_input;
 mod composed;
 mod config;
+mod dram;
 mod drive_files;
 mod endurance;
 mod golden;

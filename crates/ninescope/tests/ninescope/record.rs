@@ -5,8 +5,8 @@ mod scenario;
 
 use ninescope::record::{Account, Doing, RecordSettings, Recorder, Stage, Stretch};
 use ninescope::{Plan, RecordedSimulation, RunRequest};
-use ninescope_engine::{Device, Watched, WriteCompletion};
-use ninescope_kernel::Ns;
+use ninescope_engine::{Device, DramConfig, Watched, WriteCompletion};
+use ninescope_kernel::{Ns, Rate};
 use ninescope_model::{Arrival, Cause, DieId, Occupancy, Op, Request};
 use scenario::{
     COMMAND, Drive, ERASE_LOOP, Listed, PAGE_PROGRAM, RAMP, READ, RECOVER, UNIT_READ, UNIT_TRANSFER, mixed_requests,
@@ -154,11 +154,15 @@ fn busy_runs() -> Vec<(Drive, Vec<Request>)> {
     cramped.engine.suspend = suspend();
     cramped.engine.queue_depth = 256;
     let bursts = mixed_requests(4, 1_000, cramped.logical_units, 300_000, 20);
+    let (mut through_dram, mixed) = busy(5, WriteCompletion::Buffer, 4);
+    let (access, rate, cache) = (Ns(100), Rate(1_000_000_000), false);
+    through_dram.dram = Some(DramConfig { access, rate, write_buffer: true, read_data: true, map: true, cache });
     vec![
         busy(1, WriteCompletion::Buffer, 4),
         busy(2, WriteCompletion::Program, 4),
         busy(3, WriteCompletion::Buffer, 64),
         (cramped, bursts),
+        (through_dram, mixed),
     ]
 }
 
@@ -193,6 +197,7 @@ fn stages_follow_one_another_without_a_gap_and_sum_to_the_parts_cause_by_cause()
         Cause::AllocationStall,
         Cause::ReadModifyWrite,
         Cause::Channel,
+        Cause::Dram,
     ] {
         assert!(causes.contains(&cause), "no request had a part of {}", cause.name());
     }

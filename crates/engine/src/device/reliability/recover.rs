@@ -116,6 +116,7 @@ impl<K: Kind> Device<K> {
             self.migration_data_arrived(migration)?;
         }
         // An error has no data.
+        self.no_data_in_dram(index);
         self.host.send(&mut self.run, LinkJob { ready: now, bytes: 0, command, transaction: index });
         Ok(())
     }

@@ -1,14 +1,14 @@
 //! Host requests on drives with two media.
 
 use ninescope_kernel::NONE;
-use ninescope_model::{Lpa, Op, SECTOR_BYTES, SlotId};
+use ninescope_model::{Lpa, Op, SlotId};
 use ninescope_tier::{OnRead, WriteTo};
 
 use crate::device::Device;
 use crate::device::kind::Kind;
 use crate::error::SimulationError;
 use crate::flash::ReadFrom;
-use crate::host::{HostCommand, LinkJob};
+use crate::host::HostCommand;
 use crate::meter::Parts;
 use crate::probe::{Event, observe};
 use crate::tier::Lower;
@@ -111,7 +111,7 @@ impl<K: Kind> Device<K> {
         if sectors > 1 {
             self.run.transactions.has_several_parts(index, false);
         }
-        let mut answered = 0;
+        let (mut answered, mut held) = (0, 0);
         for (page, mask) in pages_of(lba, sectors, self.sectors_per_page()) {
             let (above, slot, on_read) = self.tiered().read(page, mask, sectors);
             observe!(self, Event::PageRead { slot: index, page, above, below: mask & !above });
@@ -123,13 +123,13 @@ impl<K: Kind> Device<K> {
                 self.scm.enqueue(&mut self.run, access);
             }
             if above != mask {
-                answered += self.read_below(index, page, mask & !above, on_read)?;
+                let (of_page, of_buffer) = self.read_below(index, page, mask & !above, on_read)?;
+                (answered, held) = (answered + of_page, held + of_buffer);
             }
         }
         if answered > 0 {
             self.host.has_another_part(index);
-            let bytes = u64::from(answered) * SECTOR_BYTES;
-            self.host.send(&mut self.run, LinkJob { ready: now, bytes, command: index, transaction: NONE });
+            self.answer(index, answered, held);
         }
         let answered_at_once = self.host.part_ends(index);
         debug_assert!(!answered_at_once, "a read has parts");
@@ -137,14 +137,14 @@ impl<K: Kind> Device<K> {
         self.pump_tier(index)
     }
 
-    /// Reads sectors of a page from below. Returns how many the controller can answer by itself.
-    fn read_below(&mut self, index: u32, page: u32, mask: u32, on_read: OnRead) -> Result<u32, SimulationError> {
+    /// Reads sectors of a page from below. Returns how many the controller can answer by itself, and how many of them it holds.
+    fn read_below(&mut self, index: u32, page: u32, mask: u32, on_read: OnRead) -> Result<(u32, u32), SimulationError> {
         if self.tiered().lower() == Lower::Scm {
             self.host.has_another_part(index);
             let slot = self.lower_slot(page);
             self.scm.enqueue(&mut self.run, Transaction::on_slot(slot, mask, QueueClass::HostRead, index));
             self.bring_up(page, on_read, index)?;
-            return Ok(0);
+            return Ok((0, 0));
         }
         let lpa = Lpa(page);
         let from = self.flash.find_content(&mut self.run.counters, lpa);
@@ -152,14 +152,15 @@ impl<K: Kind> Device<K> {
         let sectors = mask.count_ones();
         let ReadFrom::Media(ppa) = from else {
             self.bring_up_held(lpa, from, on_read, index)?;
-            return Ok(sectors);
+            let is_held = matches!(from, ReadFrom::Controller(_));
+            return Ok((sectors, if is_held { sectors } else { 0 }));
         };
         let fill = self.bring_up_read(lpa, ppa, on_read, index)?;
         let brings_up = fill.map_or(BringsUp::NONE, BringsUp::migration);
         self.host.has_another_part(index);
         self.run.counters.host_page_reads += 1;
         self.queue_read(Transaction::host_read_of_unit(index, ppa, mask, brings_up))?;
-        Ok(0)
+        Ok((0, 0))
     }
 
     // ---- TRIM ------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ impl<K: Kind> Device<K> {
             && !self.host.is_over(now)
             && let Some(at) = self.tiered().nothing_is_inside(now)
         {
-            self.run.queue.schedule(self.run.resources.memory_timer(), at);
+            self.run.queue.schedule(self.run.resources.rest_timer(), at);
         }
     }
 
@@ -68,7 +68,7 @@ impl<K: Kind> Device<K> {
     pub(in crate::device) fn rest_may_begin(&mut self) {
         let now = self.run.now;
         if let Some(at) = self.tiered().host_may_rest(now) {
-            self.run.queue.schedule(self.run.resources.memory_timer(), at);
+            self.run.queue.schedule(self.run.resources.rest_timer(), at);
         }
     }
 
@@ -206,6 +206,9 @@ impl<K: Kind> Device<K> {
         }
         let mut parts = Parts::default();
         parts.add(Cause::MigrationWait, self.run.now - self.host.command(command).mark);
+        if self.host.command(command).pending == 1 {
+            self.ends_without_answer(command);
+        }
         self.finish_part(command, parts, NONE)
     }
 }

@@ -1,7 +1,7 @@
 //! Drives of two media put together by hand: slots of storage-class memory above the flash of a [`Bench`], or above
 //! slower memory.
 
-use ninescope_engine::{Device, LaneConfig, Lower, NoProbe, ScmPart, TierConfig};
+use ninescope_engine::{Device, DramConfig, LaneConfig, Lower, NoProbe, ScmPart, TierConfig};
 use ninescope_ftl::Ftl;
 use ninescope_ftl::policies::SectorWearLevelingConfig;
 use ninescope_kernel::{Ns, Rate};
@@ -26,6 +26,7 @@ pub struct TierBench {
     pub depth: u32,
     pub migrations_in_flight: u32,
     pub volatile: bool,
+    pub dram: Option<DramConfig>,
 }
 
 /// Reads and writes of `array` per sector behind a bus of `bus` per sector [ns].
@@ -64,6 +65,7 @@ impl TierBench {
             depth: 1,
             migrations_in_flight: 4,
             volatile: false,
+            dram: None,
         }
     }
 
@@ -106,7 +108,11 @@ impl TierBench {
             volatile: self.volatile,
         };
         let lanes = vec![LaneConfig::new(workload, self.depth)];
-        Device::of_tier(&self.flash.engine, &self.flash.limits, ftl, nand, scm, &tier, lanes, NoProbe)
+        let mut device = Device::of_tier(&self.flash.engine, &self.flash.limits, ftl, nand, scm, &tier, lanes, NoProbe);
+        if let Some(dram) = &self.dram {
+            device.set_dram(dram);
+        }
+        device
     }
 
     /// A device that has run its workload to the end.

@@ -12,7 +12,7 @@ use ninescope_engine::mapping::{entries_of_page, map_pages};
 use ninescope_engine::policies::mapping::MapConfig;
 use ninescope_engine::reliability::{NandCode, ReliabilityConfig};
 use ninescope_engine::{
-    self as engine, Device, EngineConfig, Kind, Probe, RunLimits, SimulationError, SuspendPolicyConfig,
+    self as engine, Device, DramConfig, EngineConfig, Kind, Probe, RunLimits, SimulationError, SuspendPolicyConfig,
     TransactionSchedulerConfig, View, Watched, WriteCompletion,
 };
 use ninescope_ftl::policies::{
@@ -316,6 +316,8 @@ pub struct Drive {
     pub suspend_limit: Option<SuspendLimit>,
     /// How much of the map is in memory.
     pub map: MapConfig,
+    /// The controller's DRAM.
+    pub dram: Option<DramConfig>,
     /// Which streams there are.
     pub streams: StreamChoiceConfig,
     /// Whether what was written before the run is clean, where that is known.
@@ -382,6 +384,7 @@ impl Default for Drive {
             worn_by: 0,
             suspend_limit: None,
             map: MapConfig::default(),
+            dram: None,
             streams: StreamChoiceConfig::default(),
             prepared_is_clean: true,
             reliability: ReliabilityConfig::default(),
@@ -508,6 +511,9 @@ impl Drive {
         let (ftl, nand) = self.parts();
         let mut device = Device::new(&self.engine, &self.limits, ftl, nand, workload, probe);
         device.set_reliability(&self.reliability);
+        if let Some(dram) = &self.dram {
+            device.set_dram(dram);
+        }
         device.set_map(&self.map);
         device
     }

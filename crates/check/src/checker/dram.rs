@@ -1,0 +1,61 @@
+//! What goes through the controller's DRAM.
+
+use ninescope_engine::{Access, DramAccess, ReadFrom, View};
+use ninescope_kernel::Ns;
+use ninescope_media::nand::FlashCommand;
+use ninescope_model::{BankId, Lpa};
+
+use super::Checker;
+use crate::requests::{mask_of, sectors_per_unit};
+use crate::rule::Checked;
+
+impl Checker {
+    /// The bus of DRAM is given to an access.
+    #[inline(never)]
+    pub(super) fn dram_taken(&mut self, view: &View<'_>, access: &DramAccess, until: Ns) -> Checked {
+        match &mut self.dram {
+            Some(book) => book.taken(view, access, until, &mut self.marks),
+            None => Ok(()),
+        }
+    }
+
+    /// A read found out where a unit is, of which it asks for these sectors, `None` for all that the request covers.
+    pub(super) fn dram_unit_read(
+        &mut self,
+        view: &View<'_>,
+        slot: u32,
+        (lpa, mask): (Lpa, Option<u32>),
+        from: ReadFrom,
+    ) -> Checked {
+        let Some(book) = &mut self.dram else { return Ok(()) };
+        book.sets_out(view, slot)?;
+        let request = self.requests.get(view, slot)?.request;
+        let mask = mask.unwrap_or_else(|| mask_of(&request, lpa, sectors_per_unit(view)));
+        book.unit_read(slot, from, u64::from(mask.count_ones()));
+        Ok(())
+    }
+
+    /// A free die takes up a command.
+    pub(super) fn dram_dispatched(&mut self, command: &FlashCommand, accesses: &[Access]) {
+        if let Some(book) = &mut self.dram {
+            book.dispatched(command.kind, accesses.iter().map(|access| (access.transaction, access.source)));
+        }
+    }
+
+    /// A command goes over its channel.
+    pub(super) fn dram_command_issued(&mut self, view: &View<'_>, command: &FlashCommand) {
+        let holders = self.blame.as_ref().map_or([0; 4], |blame| blame.tenants_of_die(command.die));
+        if let Some(book) = &mut self.dram {
+            book.issued(view, command, holders);
+        }
+    }
+
+    /// A bank has its channel, which may be the bus of DRAM.
+    pub(super) fn dram_bank(&mut self, view: &View<'_>, bank: BankId, until: Ns) -> Checked {
+        let is_cache = view.scm.layout().medium_of_bank(bank) == 0;
+        match (&mut self.dram, &self.banks) {
+            (Some(book), Some(banks)) if is_cache => book.cache_takes(view, until, banks.works_for(bank)),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,440 @@
+//! The controller's DRAM: its bus carries one access after another, each for as long as its rows and bytes take, and what goes
+//! through it is what commands read and write.
+//!
+//! What an access must be is worked out from requests, units and programs, not from what the device says of it. Whom a command
+//! waited for is laid over what the bus was seen to do.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use ninescope_engine::meter::{Parts, SPLIT, Waits};
+use ninescope_engine::{DramAccess, DramConfig, DramCounters, DramUse, ReadFrom, Utilization, View};
+use ninescope_kernel::{NONE, Ns};
+use ninescope_media::nand::{CommandKind, FlashCommand};
+use ninescope_model::{Cause, Op, Request, SECTOR_BYTES, Source};
+
+use crate::marks::{Mark, Marks};
+use crate::rule::{Checked, require};
+use crate::transfers::compare;
+
+/// Bytes of an entry of the map [B].
+const ENTRY_BYTES: u64 = 4;
+
+/// What a command was in DRAM for, and how long.
+#[derive(Clone, Debug, Default)]
+struct Spent {
+    time: u64,
+    /// By holder: of the time, what the bus was taken for that one [ns].
+    behind: BTreeMap<u16, u64>,
+}
+
+/// A command inside.
+#[derive(Clone, Debug, Default)]
+struct Command {
+    request: Request,
+    tenant: u16,
+    /// Before it set out: whether its data came in and it looked up the map, and when the last of that ended.
+    came_in: bool,
+    looked_up: bool,
+    set_out: Ns,
+    front: Spent,
+    /// By page access: what was read of it.
+    reads: BTreeMap<u32, Read>,
+    through: u64,
+    answer: Spent,
+    /// Sectors that lie on the media, and that the controller holds.
+    of_media: u64,
+    held: u64,
+    answered: u64,
+    /// Something of it is lost: an error has no data.
+    reported: bool,
+}
+
+/// Data of a page access.
+#[derive(Clone, Debug, Default)]
+struct Read {
+    bytes: u64,
+    /// When they were in, and whether they have begun to leave.
+    until: Ns,
+    leaves: bool,
+    spent: Spent,
+}
+
+/// The bus taken for a holder.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    from: Ns,
+    until: Ns,
+    holder: u16,
+    of_cache: bool,
+}
+
+/// A page of a program that is to leave DRAM.
+#[derive(Clone, Copy, Debug)]
+struct Leaving {
+    usage: DramUse,
+    bytes: u64,
+    asked: Ns,
+    holder: u16,
+}
+
+/// The checker's own account.
+#[derive(Debug)]
+pub struct DramBook {
+    config: DramConfig,
+    drive: u16,
+    until: Ns,
+    /// When the access that began last was asked for.
+    asked: Ns,
+    stretches: VecDeque<Stretch>,
+    commands: Vec<Command>,
+    /// By page access: whose program it is.
+    programs: BTreeMap<u32, Source>,
+    leaving: BTreeMap<u32, VecDeque<Leaving>>,
+    map_reads: u64,
+    map_pages_in: u64,
+    counted: DramCounters,
+    busy: u64,
+}
+
+impl DramBook {
+    /// Of a drive with so many tenants, if it has a DRAM.
+    pub fn started(view: &View<'_>, tenants: usize) -> Option<Self> {
+        let config = *view.dram?.config();
+        Some(Self {
+            config,
+            drive: tenants as u16,
+            until: Ns::ZERO,
+            asked: Ns::ZERO,
+            stretches: VecDeque::new(),
+            commands: Vec::new(),
+            programs: BTreeMap::new(),
+            leaving: BTreeMap::new(),
+            map_reads: 0,
+            map_pages_in: 0,
+            counted: DramCounters::default(),
+            busy: 0,
+        })
+    }
+
+    // ---- what is to go through ---------------------------------------------------------------------
+
+    pub fn fetched(&mut self, slot: u32, tenant: u16, request: &Request) {
+        if self.commands.len() <= slot as usize {
+            self.commands.resize(slot as usize + 1, Command::default());
+        }
+        self.commands[slot as usize] = Command { request: *request, tenant, ..Command::default() };
+    }
+
+    /// A read found out where so many sectors of a unit are.
+    pub fn unit_read(&mut self, slot: u32, from: ReadFrom, sectors: u64) {
+        let command = &mut self.commands[slot as usize];
+        match from {
+            ReadFrom::Media(_) => command.of_media += sectors,
+            ReadFrom::Controller(_) => command.held += sectors,
+            ReadFrom::Nowhere => {}
+        }
+    }
+
+    /// A read answers with an error for something of it.
+    pub fn reported(&mut self, slot: u32) {
+        self.commands[slot as usize].reported = true;
+    }
+
+    pub fn read_queued(&mut self, source: Source) {
+        self.map_reads += u64::from(source == Source::Mapping);
+    }
+
+    /// A free die takes up accesses, each with its number and source.
+    pub fn dispatched(&mut self, kind: CommandKind, accesses: impl Iterator<Item = (u32, Source)>) {
+        if kind == CommandKind::Program {
+            self.programs.extend(accesses);
+        }
+    }
+
+    /// A program goes over its channel, with pages that lie in DRAM. By plane, in ascending order, for whom they count.
+    pub fn issued(&mut self, view: &View<'_>, command: &FlashCommand, holders: [u16; 4]) {
+        if command.kind != CommandKind::Program {
+            return;
+        }
+        for (plane, holder) in command.addressed_planes().zip(holders) {
+            let transaction = command.transaction[plane];
+            let usage = match self.programs.remove(&transaction) {
+                Some(Source::Host) if self.config.write_buffer => DramUse::PageOut,
+                Some(Source::Mapping) if self.config.map => DramUse::MapOut,
+                _ => continue,
+            };
+            let bytes = u64::from(view.ftl.geometry().page_bytes);
+            let holder = if usage == DramUse::MapOut { self.drive } else { holder };
+            self.leaving.entry(transaction).or_default().push_back(Leaving { usage, bytes, asked: view.now, holder });
+        }
+    }
+
+    // ---- the bus -----------------------------------------------------------------------------------
+
+    fn takes(&mut self, view: &View<'_>, until: Ns, holder: u16, of_cache: bool) -> Checked {
+        let (now, busy_until) = (view.now, self.until);
+        require!(
+            now >= busy_until && until >= now,
+            DramBus,
+            now,
+            "the bus of DRAM is taken until {until}, an access runs on it until {busy_until}"
+        );
+        self.busy += (until - now).0;
+        self.until = until;
+        // Whoever begins later was asked for later.
+        let oldest = self.asked;
+        while self.stretches.front().is_some_and(|stretch| stretch.until <= oldest) {
+            self.stretches.pop_front();
+        }
+        self.stretches.push_back(Stretch { from: now, until, holder, of_cache });
+        Ok(())
+    }
+
+    /// A bank of a cache in DRAM has the bus, for a host command or a migration.
+    pub fn cache_takes(&mut self, view: &View<'_>, until: Ns, (source, owner): (Source, u32)) -> Checked {
+        if !self.config.cache {
+            return Ok(());
+        }
+        let of_host = source == Source::Host;
+        let holder = if of_host { self.commands[owner as usize].tenant } else { self.drive };
+        self.takes(view, until, holder, true)
+    }
+
+    /// Whom somebody waited for from his asking on.
+    fn waited(&self, now: Ns, access: &DramAccess, until: Ns, marks: &mut Marks) -> Spent {
+        let mut spent = Spent { time: (until - access.asked).0, ..Spent::default() };
+        for stretch in &self.stretches {
+            let within = stretch.until.min(now).saturating_since(stretch.from.max(access.asked)).0;
+            if within > 0 {
+                *spent.behind.entry(stretch.holder).or_default() += within;
+                marks.hit(if stretch.of_cache { Mark::DramBehindCache } else { Mark::DramWait });
+            }
+        }
+        spent
+    }
+
+    /// The bus is given to an access.
+    pub fn taken(&mut self, view: &View<'_>, access: &DramAccess, until: Ns, marks: &mut Marks) -> Checked {
+        let (now, asked) = (view.now, access.asked);
+        let begins = asked.max(self.until);
+        require!(
+            now == begins && asked >= self.asked,
+            DramBus,
+            now,
+            "{access:?} begins, where it was to begin at {begins} behind what was asked for at {}",
+            self.asked
+        );
+        let DramConfig { access: row, rate, .. } = self.config;
+        let transfer = (u128::from(access.bytes) * 1_000_000_000).div_ceil(u128::from(rate.0.max(1))) as u64;
+        let time = row.0 * u64::from(access.rows) + if rate.0 == 0 { 0 } else { transfer };
+        require!(
+            (until - now).0 == time,
+            DramBus,
+            now,
+            "{access:?} takes {} ns of the bus, its rows and bytes take {time} ns",
+            (until - now).0
+        );
+        let spent = self.waited(now, access, until, marks);
+        self.asked = asked;
+        self.count(access, asked < now);
+        let holder = match access.usage {
+            DramUse::WriteIn | DramUse::LookUp => self.front_goes_through(view, access, (until, spent))?,
+            DramUse::ReadIn | DramUse::ReadOut => self.data_goes_through(view, access, (until, spent))?,
+            DramUse::PageOut | DramUse::MapOut => self.page_leaves(view, access)?,
+            DramUse::MapIn => {
+                self.map_pages_in += 1;
+                self.drive
+            }
+        };
+        self.takes(view, until, holder, false)
+    }
+
+    fn count(&mut self, access: &DramAccess, waits: bool) {
+        let counted = &mut self.counted;
+        *match access.usage {
+            DramUse::WriteIn => &mut counted.writes_in,
+            DramUse::PageOut => &mut counted.pages_out,
+            DramUse::ReadIn => &mut counted.reads_in,
+            DramUse::ReadOut => &mut counted.reads_out,
+            DramUse::LookUp => &mut counted.map_look_ups,
+            DramUse::MapIn => &mut counted.map_pages_in,
+            DramUse::MapOut => &mut counted.map_pages_out,
+        } += 1;
+        counted.bytes += access.bytes;
+        counted.waits += u64::from(waits);
+    }
+
+    /// Data of a write come in, or a command looks up where its units lie.
+    fn front_goes_through(
+        &mut self,
+        view: &View<'_>,
+        access: &DramAccess,
+        (until, spent): (Ns, Spent),
+    ) -> Result<u16, ninescope_engine::SimulationError> {
+        let unit = u64::from(view.ftl.geometry().sectors_per_unit());
+        let of_page = u64::from(view.ftl.geometry().unit_bytes) / ENTRY_BYTES;
+        let command = &mut self.commands[access.command as usize];
+        let request = command.request;
+        let units: BTreeSet<u64> =
+            (request.lba.0..request.lba.0 + u64::from(request.sectors)).map(|sector| sector / unit).collect();
+        let pages: BTreeSet<u64> = units.iter().map(|unit| unit / of_page).collect();
+        let (done, rows, bytes) = match access.usage {
+            DramUse::WriteIn => (&mut command.came_in, 1, u64::from(request.sectors) * SECTOR_BYTES),
+            _ => (&mut command.looked_up, pages.len() as u32, units.len() as u64 * ENTRY_BYTES),
+        };
+        let is_first = !std::mem::replace(done, true);
+        let fits = access.usage != DramUse::WriteIn || request.op == Op::Write;
+        require!(
+            is_first && fits && (access.rows, access.bytes) == (rows, bytes),
+            DramAccount,
+            view.now,
+            "{access:?} is for {request:?}, which is to open {rows} rows and move {bytes} B once"
+        );
+        command.set_out = until;
+        command.front.add(&spent);
+        Ok(command.tenant)
+    }
+
+    /// Data of a read come in or leave.
+    fn data_goes_through(
+        &mut self,
+        view: &View<'_>,
+        access: &DramAccess,
+        (until, spent): (Ns, Spent),
+    ) -> Result<u16, ninescope_engine::SimulationError> {
+        let command = &mut self.commands[access.command as usize];
+        let fits = match (access.usage, access.transaction) {
+            (DramUse::ReadIn, transaction) => {
+                let read = Read { bytes: access.bytes, until, leaves: false, spent };
+                command.through += access.bytes;
+                command.reads.insert(transaction, read).is_none_or(|before| before.leaves)
+            }
+            (_, NONE) => {
+                command.answered += access.bytes / SECTOR_BYTES;
+                command.answer.add(&spent);
+                command.answered == command.held
+            }
+            (_, transaction) => command.reads.get_mut(&transaction).is_some_and(|read| {
+                let fits = read.until == access.asked && read.bytes == access.bytes && !read.leaves;
+                read.leaves = true;
+                read.spent.add(&spent);
+                fits
+            }),
+        };
+        require!(
+            fits && access.rows == 1 && command.request.op == Op::Read,
+            DramAccount,
+            view.now,
+            "{access:?} goes through for {command:?}"
+        );
+        Ok(command.tenant)
+    }
+
+    fn page_leaves(&mut self, view: &View<'_>, access: &DramAccess) -> Result<u16, ninescope_engine::SimulationError> {
+        let expected = self.leaving.get_mut(&access.transaction).and_then(VecDeque::pop_front);
+        let fits = expected.is_some_and(|of| {
+            (of.usage, of.bytes, of.asked) == (access.usage, access.bytes, access.asked) && access.rows == 1
+        });
+        require!(fits, DramAccount, view.now, "{access:?} leaves, expected is {expected:?}");
+        Ok(expected.map_or(self.drive, |of| of.holder))
+    }
+
+    // ---- commands ----------------------------------------------------------------------------------
+
+    /// A command reads or writes a unit: it has set out.
+    pub fn sets_out(&self, view: &View<'_>, slot: u32) -> Checked {
+        let command = &self.commands[slot as usize];
+        let of_flash = view.tier.is_none();
+        let lacks = of_flash && self.config.map && !command.looked_up
+            || of_flash && self.config.write_buffer && command.request.op == Op::Write && !command.came_in;
+        require!(
+            !lacks && view.now >= command.set_out,
+            DramAccount,
+            view.now,
+            "the command of slot {slot} works on units before it is through DRAM: {command:?}"
+        );
+        Ok(())
+    }
+
+    /// A command completes: what it was in DRAM for is told, and whom it waited for there.
+    pub fn completed(
+        &mut self,
+        view: &View<'_>,
+        slot: u32,
+        (parts, behind, transaction): (&Parts, &[Waits], u32),
+    ) -> Checked {
+        let now = view.now;
+        let command = std::mem::take(&mut self.commands[slot as usize]);
+        let read = command.request.op == Op::Read;
+        if read && !command.reported {
+            let wanted = if self.config.read_data { command.of_media * SECTOR_BYTES } else { 0 };
+            let held = if self.config.write_buffer { command.held } else { 0 };
+            require!(
+                command.through == wanted && command.answered == held && command.reads.values().all(|read| read.leaves),
+                DramAccount,
+                now,
+                "{command:?} completes, of {wanted} B from the media and {held} sectors of the write buffer"
+            );
+        }
+        let mut spent = command.front;
+        match command.reads.get(&transaction) {
+            Some(of_page) if read => spent.add(&of_page.spent),
+            // What ends with a migration ends with no data.
+            _ if transaction == NONE && parts.0[Cause::MigrationWait as usize] > 0 => {}
+            _ if transaction == NONE => spent.add(&command.answer),
+            // With an access of a cache it was in DRAM for that, too.
+            _ if self.config.cache => return Ok(()),
+            _ => {}
+        }
+        let said = parts.0[Cause::Dram as usize];
+        require!(
+            said == spent.time,
+            DramAccount,
+            now,
+            "the command of slot {slot} was in DRAM for {} ns, {said} ns are told",
+            spent.time
+        );
+        let lane = SPLIT.iter().position(|cause| *cause == Cause::Dram).unwrap_or_default();
+        for (holder, waits) in (0..).zip(behind) {
+            let seen = spent.behind.get(&holder).copied().unwrap_or(0);
+            require!(
+                waits[lane] == seen,
+                Tenants,
+                now,
+                "the command of slot {slot} waited {} ns in DRAM behind holder {holder}, the bus was taken for it for {seen} ns",
+                waits[lane]
+            );
+        }
+        Ok(())
+    }
+
+    // ---- the whole ---------------------------------------------------------------------------------
+
+    pub fn measuring_began(&mut self, now: Ns) {
+        self.counted = DramCounters::default();
+        self.busy = self.until.saturating_since(now).0;
+    }
+
+    pub fn finished(&self, view: &View<'_>, used: &Utilization) -> Checked {
+        let now = view.now;
+        let pages = self.leaving.values().map(VecDeque::len).sum::<usize>();
+        require!(pages == 0, Leftover, now, "{pages} pages of programs never left DRAM");
+        require!(self.until <= now, Leftover, now, "an access of DRAM runs until {}", self.until);
+        if self.config.map {
+            let (read, came) = (self.map_reads, self.map_pages_in);
+            require!(read == came, DramAccount, now, "{read} pages of the map were read, {came} came into DRAM");
+        }
+        let said = view.dram.map(|dram| *dram.counters()).unwrap_or_default();
+        require!(said == self.counted, Ledger, now, "DRAM counted {said:?}, seen was {:?}", self.counted);
+        compare(now, "the bus of DRAM", self.busy, used.dram.first().copied().unwrap_or(Ns::ZERO), used.elapsed)
+    }
+}
+
+impl Spent {
+    fn add(&mut self, other: &Self) {
+        self.time += other.time;
+        for (&holder, time) in &other.behind {
+            *self.behind.entry(holder).or_default() += time;
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! The controller's DRAM: what goes through it before it goes on, and what of a request's time was for it.
+
+use ninescope_kernel::{NONE, Ns, WakeQueue};
+use ninescope_media::nand::FlashCommand;
+use ninescope_model::{BankId, Cause, ChannelId, Op, SECTOR_BYTES, Source};
+
+use super::kind::Kind;
+use super::{Device, Flow};
+use crate::dram::{Dram, DramAccess, DramConfig, DramUse};
+use crate::error::SimulationError;
+use crate::host::LinkJob;
+use crate::meter::{DRAM, Parts, SPLIT_WHOLE};
+use crate::policies::mapping::ENTRY_BYTES;
+use crate::probe::{Event, observe};
+
+/// The channel of a cache in DRAM, which is the first of all media.
+const CACHE_CHANNEL: ChannelId = ChannelId(0);
+
+impl<K: Kind> Device<K> {
+    /// Gives the drive a DRAM. Before anything runs.
+    pub fn set_dram(&mut self, config: &DramConfig) {
+        let holders = self.run.transactions.tenants.as_ref().map_or(1, |tenants| tenants.ledgers.holders());
+        self.dram = Some(Box::new(Dram::new(config, holders)));
+        self.goes_by_memory();
+    }
+
+    /// Commands wait for memory of the controller or what is in it.
+    pub(super) fn goes_by_memory(&mut self) {
+        self.waits_for_memory = true;
+        if self.flow == Flow::Flash {
+            self.flow = Flow::FlashByMemory;
+        }
+    }
+
+    // ---- the bus -----------------------------------------------------------------------------------
+
+    /// Somebody asks for the bus.
+    fn ask_dram(&mut self, mut access: DramAccess) {
+        if let Some(tenants) = &self.run.transactions.tenants {
+            access.holder = match access.usage {
+                DramUse::MapIn | DramUse::MapOut => tenants.ledgers.drive(),
+                DramUse::PageOut => tenants.of_program(access.transaction),
+                _ => tenants.of_command(access.command),
+            };
+        }
+        if let Some(dram) = &mut self.dram {
+            dram.ask(access);
+        }
+        self.await_dram();
+    }
+
+    /// Sets the wake-up of the bus.
+    fn await_dram(&mut self) {
+        let Some(dram) = &self.dram else { return };
+        let (resource, at) = (self.run.resources.dram(), dram.next_at().map(|at| at.max(self.run.now)));
+        if let Some(at) = at.filter(|at| self.run.queue.wake_time(resource) != *at) {
+            self.run.queue.schedule(resource, at);
+        }
+    }
+
+    /// An access has ended, or the next one may begin.
+    #[inline(never)]
+    pub(super) fn dram_woke(&mut self) -> Result<(), SimulationError> {
+        let now = self.run.now;
+        let Some(ended) = self.dram.as_mut().map(|dram| dram.ended(now)) else { return Ok(()) };
+        let of_cache = if self.has_cache_in_dram() { self.scm.first_asked(CACHE_CHANNEL) } else { None };
+        if let Some((access, until)) = self.dram.as_mut().and_then(|dram| dram.begin(now, of_cache)) {
+            observe!(self, Event::DramTaken { access: &access, until });
+            if let Some(tenants) = self.run.transactions.tenants.as_mut().filter(|_| of_cache.is_some()) {
+                let channel = self.run.resources.bank_channel(CACHE_CHANNEL);
+                tenants.ledgers.channel_taken(channel, access.holder, now, until);
+            }
+        }
+        if let Some(access) = ended {
+            self.dram_access_ended(&access)?;
+        }
+        if of_cache.is_some() && self.dram.as_ref().is_some_and(|dram| dram.is_free(now)) {
+            // It takes the bus before time moves on, and sets the wake-up of its end then.
+            self.scm.channel_woke(CACHE_CHANNEL);
+        } else {
+            self.await_dram();
+        }
+        Ok(())
+    }
+
+    /// What waited for an access goes on.
+    fn dram_access_ended(&mut self, access: &DramAccess) -> Result<(), SimulationError> {
+        match access.usage {
+            DramUse::WriteIn => self.look_up_in_dram(access.command),
+            DramUse::LookUp => self.start_when_mapped(access.command),
+            DramUse::ReadIn => {
+                self.ask_dram(DramAccess { usage: DramUse::ReadOut, asked: self.run.now, ..*access });
+                Ok(())
+            }
+            DramUse::ReadOut => {
+                let DramAccess { command, transaction, link_bytes: bytes, .. } = *access;
+                let ready = self.run.now;
+                self.host.send(&mut self.run, LinkJob { ready, bytes, command, transaction });
+                Ok(())
+            }
+            DramUse::MapIn => self.map_page_arrived(access.transaction),
+            DramUse::PageOut | DramUse::MapOut => Ok(()),
+        }
+    }
+
+    // ---- a cache behind the same bus ---------------------------------------------------------------
+
+    fn has_cache_in_dram(&self) -> bool {
+        self.dram.as_ref().is_some_and(|dram| dram.config().cache)
+    }
+
+    /// Whether banks may ask for a channel now: that of a cache is the bus of DRAM, which may be taken by something else.
+    pub(super) fn cache_may_have_dram(&self, channel: ChannelId) -> bool {
+        channel != CACHE_CHANNEL
+            || !self.has_cache_in_dram()
+            || self.dram.as_ref().is_none_or(|dram| !dram.has_access())
+    }
+
+    /// A bank was given its channel until then.
+    pub(super) fn cache_has_dram(&mut self, bank: BankId, until: Ns) {
+        if !self.has_cache_in_dram() || self.scm.layout().channel_of_bank(bank) != CACHE_CHANNEL {
+            return;
+        }
+        let tenants = self.run.transactions.tenants.as_ref();
+        let holder = tenants.map_or(0, |tenants| tenants.ledgers.holder(self.run.resources.bank(bank)));
+        if let Some(dram) = &mut self.dram {
+            dram.taken_by_cache(self.run.now, until, holder);
+        }
+        self.await_dram();
+    }
+
+    // ---- commands ----------------------------------------------------------------------------------
+
+    /// The data of a write have crossed the link.
+    pub(super) fn write_comes_into_dram(&mut self, index: u32) -> Result<(), SimulationError> {
+        if self.dram.as_ref().is_none_or(|dram| !dram.config().write_buffer) {
+            return self.look_up_in_dram(index);
+        }
+        let bytes = u64::from(self.host.command(index).sectors) * SECTOR_BYTES;
+        self.ask_dram(DramAccess { command: index, ..DramAccess::of(DramUse::WriteIn, bytes, self.run.now) });
+        Ok(())
+    }
+
+    /// A command asks the map where its units lie: one row for each page of it, one entry for each unit.
+    pub(super) fn look_up_in_dram(&mut self, index: u32) -> Result<(), SimulationError> {
+        if self.dram.as_ref().is_none_or(|dram| !dram.config().map) {
+            return self.start_when_mapped(index);
+        }
+        let (lba, sectors) = (self.host.command(index).lba, self.host.command(index).sectors);
+        let (first, last) = (self.flash.unit_of(lba).0, self.flash.unit_of(lba + u64::from(sectors) - 1).0);
+        let of_page = self.flash.geometry().unit_bytes / ENTRY_BYTES;
+        let rows = last / of_page - first / of_page + 1;
+        let bytes = u64::from(last - first + 1) * u64::from(ENTRY_BYTES);
+        self.ask_dram(DramAccess { command: index, rows, ..DramAccess::of(DramUse::LookUp, bytes, self.run.now) });
+        Ok(())
+    }
+
+    // ---- data --------------------------------------------------------------------------------------
+
+    /// The data of a host read of flash is `ready` in the controller. Returns whether it goes through DRAM.
+    #[inline(never)]
+    pub(super) fn page_comes_into_dram(&mut self, index: u32, ready: Ns) -> bool {
+        let access = self.run.transactions.slab[index];
+        if !access.is_of_flash() || self.dram.as_ref().is_none_or(|dram| !dram.config().read_data) {
+            return false;
+        }
+        let (command, bytes) = (access.command(), u64::from(access.sectors) * SECTOR_BYTES);
+        let crossing = DramAccess::of(DramUse::ReadIn, bytes, ready);
+        self.ask_dram(DramAccess { command, transaction: index, ..crossing });
+        true
+    }
+
+    /// Of a read the controller answers so many bytes by itself, and holds so many sectors of them. Returns whether these lie in
+    /// DRAM.
+    #[inline(never)]
+    pub(super) fn answer_leaves_dram(&mut self, index: u32, link_bytes: u64, held: u32) -> bool {
+        if self.dram.as_ref().is_none_or(|dram| !dram.config().write_buffer) {
+            return false;
+        }
+        let crossing = DramAccess::of(DramUse::ReadOut, u64::from(held) * SECTOR_BYTES, self.run.now);
+        self.ask_dram(DramAccess { command: index, link_bytes, ..crossing });
+        true
+    }
+
+    /// The data of a program go over the channel: they are read ahead, and nobody waits for that.
+    #[inline(never)]
+    pub(super) fn pages_leave_dram(&mut self, command: &FlashCommand) {
+        let Some(DramConfig { write_buffer, map, .. }) = self.dram.as_ref().map(|dram| *dram.config()) else { return };
+        for plane in command.addressed_planes() {
+            let transaction = command.transaction[plane];
+            let usage = match self.run.transactions.slab[transaction].source {
+                Source::Host if write_buffer => DramUse::PageOut,
+                Source::Mapping if map => DramUse::MapOut,
+                _ => continue,
+            };
+            // Parity is made on the way.
+            let bytes = u64::from(self.flash.geometry().page_bytes);
+            let crossing = DramAccess::of(usage, bytes, self.run.now);
+            self.ask_dram(DramAccess { transaction, ..crossing });
+        }
+    }
+
+    /// A page of the map, or what is wanted of it, was read. Returns whether it goes into DRAM first.
+    #[inline(never)]
+    pub(super) fn map_page_comes_into_dram(&mut self, transaction: u32) -> bool {
+        if self.dram.as_ref().is_none_or(|dram| !dram.config().map) {
+            return false;
+        }
+        let bytes = self.run.transactions.slab[transaction].read_bytes(self.flash.geometry().unit_bytes);
+        let crossing = DramAccess::of(DramUse::MapIn, u64::from(bytes), self.run.now);
+        self.ask_dram(DramAccess { transaction, ..crossing });
+        true
+    }
+
+    /// A page access of a host read answers with an error.
+    pub(super) fn no_data_in_dram(&mut self, transaction: u32) {
+        if let Some(dram) = &mut self.dram {
+            dram.has_no_data(transaction);
+        }
+    }
+
+    /// The last part of a read is none that the controller answers.
+    pub(super) fn ends_without_answer(&mut self, command: u32) {
+        if let Some(dram) = &mut self.dram {
+            dram.forget_answer(command);
+        }
+    }
+
+    // ---- where time goes ---------------------------------------------------------------------------
+
+    /// The read of flash with which a command ends, `NONE` where it ends with what the controller answered; none where it ends
+    /// with something else.
+    fn read_ended_with(&self, index: u32, transaction: u32) -> Option<u32> {
+        let is_read = self.host.command(index).op == Op::Read;
+        let of_flash = || self.run.transactions.slab[transaction].is_of_flash();
+        (is_read && (transaction == NONE || of_flash())).then_some(transaction)
+    }
+
+    /// Whether a command ends with an access of a cache in DRAM.
+    fn ended_in_cache(&self, transaction: u32) -> bool {
+        self.has_cache_in_dram() && transaction != NONE && {
+            let access = &self.run.transactions.slab[transaction];
+            !access.is_of_flash() && self.scm.layout().medium_of_slot(access.slot()) == 0
+        }
+    }
+
+    /// Adds what a command that ends waited for the map and for DRAM. What an access of a cache in DRAM took, waits for its bank
+    /// included, was for DRAM.
+    #[inline(never)]
+    pub(super) fn add_waits_for_memory(&mut self, index: u32, parts: &mut Parts, transaction: u32) {
+        if self.mapping.is_some() {
+            parts.add(Cause::MappingRead, self.wait_for_map_of(index));
+        }
+        if self.ended_in_cache(transaction) {
+            parts.name_media(Cause::Dram);
+        }
+        let read = self.read_ended_with(index, transaction);
+        let Some(dram) = &mut self.dram else { return };
+        parts.add(Cause::Dram, dram.time_of(index, read));
+        if self.run.transactions.tenants.is_none() {
+            dram.forget(index);
+        }
+    }
+
+    /// The same by whom it waited for, where several tenants share the drive.
+    #[inline(never)]
+    pub(super) fn waited_for_memory_behind(&mut self, index: u32, transaction: u32) {
+        if self.ended_in_cache(transaction)
+            && let Some(tenants) = &mut self.run.transactions.tenants
+        {
+            for waits in tenants.last_mut() {
+                waits[DRAM] += waits[..SPLIT_WHOLE].iter().sum::<u64>();
+                waits[..SPLIT_WHOLE].fill(0);
+            }
+        }
+        let read = self.read_ended_with(index, transaction);
+        if let Some(dram) = &mut self.dram {
+            dram.add_behind(&mut self.run, index, read);
+            dram.forget(index);
+        }
+    }
+}

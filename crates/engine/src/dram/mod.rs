@@ -1,0 +1,348 @@
+//! The controller's DRAM, as those see it who have something in it: one bus, which carries one access after another, in the
+//! order in which they were asked for.
+//!
+//! Knows how long an access takes and who waited for it, not what lies there: whoever asks is told when an access has ended.
+//! A cache above flash has banks of its own behind the bus and takes its turns itself; the bus is told of them.
+
+mod queue;
+mod spent;
+
+use ninescope_kernel::{NONE, Ns, Rate};
+use serde::Serialize;
+
+use crate::meter::DRAM;
+use crate::run::Run;
+
+use queue::Queue;
+use spent::{Moved, Spent};
+
+/// What a drive has in its DRAM, and how long an access takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DramConfig {
+    /// What each access takes of the bus beside its data: row and column [ns].
+    pub access: Ns,
+    /// Rate of the bus [B/s].
+    pub rate: Rate,
+    /// What the host writes goes into it, and from there to the dies.
+    pub write_buffer: bool,
+    /// What is read of flash for the host goes into it, and from there to the host.
+    pub read_data: bool,
+    /// The map is looked up in it, and pages of a map that lies in flash come into it and leave it.
+    pub map: bool,
+    /// A part of it is the upper medium of a tier.
+    pub cache: bool,
+}
+
+impl DramConfig {
+    /// How long the bus is taken by something that opens so many rows and moves so many bytes.
+    pub fn time(&self, rows: u32, bytes: u64) -> Ns {
+        Ns(self.access.0 * u64::from(rows)) + self.rate.burst(bytes)
+    }
+}
+
+/// Why the bus is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DramUse {
+    /// Data of a host write come into the write buffer.
+    WriteIn,
+    /// A page leaves the write buffer for its die, which does not wait for that: it is read ahead.
+    PageOut,
+    /// Data of a page that is read for the host come in.
+    ReadIn,
+    /// Data leave for the host.
+    ReadOut,
+    /// A command looks up the entries of its units.
+    LookUp,
+    /// A page of the map that was read comes in.
+    MapIn,
+    /// A page of the map leaves for its die, which does not wait for that.
+    MapOut,
+}
+
+/// An access to DRAM. What the bus does for its rows and bytes is done in one go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DramAccess {
+    /// Why.
+    pub usage: DramUse,
+    /// The host command that waits for it; `NONE` for none.
+    pub command: u32,
+    /// The page access that it belongs to; `NONE` for none.
+    pub transaction: u32,
+    /// Rows that are opened [count].
+    pub rows: u32,
+    /// Bytes that cross the bus [B].
+    pub bytes: u64,
+    /// Of read data, what goes on over the link, which is more where the controller makes up a part of it [B].
+    pub link_bytes: u64,
+    /// When it was, or will be, asked for.
+    pub asked: Ns,
+    /// For whom it is, as a holder: a tenant, or the drive; of no meaning on a drive with one tenant.
+    pub holder: u16,
+}
+
+impl DramAccess {
+    /// One access of so many bytes, for nobody yet.
+    pub fn of(usage: DramUse, bytes: u64, asked: Ns) -> Self {
+        Self { usage, command: NONE, transaction: NONE, rows: 1, bytes, link_bytes: bytes, asked, holder: 0 }
+    }
+}
+
+/// What was counted on the bus since measuring began, without what a cache does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DramCounters {
+    /// Host writes whose data came in.
+    pub writes_in: u64,
+    /// Pages that left the write buffer for their dies.
+    pub pages_out: u64,
+    /// Page reads whose data came in.
+    pub reads_in: u64,
+    /// Of these and of what the write buffer answered, those whose data left for the host.
+    pub reads_out: u64,
+    /// Commands that looked up the map.
+    pub map_look_ups: u64,
+    /// Pages of the map that came in.
+    pub map_pages_in: u64,
+    /// Pages of the map that left for their dies.
+    pub map_pages_out: u64,
+    /// Bytes that crossed the bus [B].
+    pub bytes: u64,
+    /// Accesses that had to wait for it.
+    pub waits: u64,
+}
+
+impl DramCounters {
+    fn count(&mut self, access: &DramAccess, waited: bool) {
+        *match access.usage {
+            DramUse::WriteIn => &mut self.writes_in,
+            DramUse::PageOut => &mut self.pages_out,
+            DramUse::ReadIn => &mut self.reads_in,
+            DramUse::ReadOut => &mut self.reads_out,
+            DramUse::LookUp => &mut self.map_look_ups,
+            DramUse::MapIn => &mut self.map_pages_in,
+            DramUse::MapOut => &mut self.map_pages_out,
+        } += 1;
+        self.bytes += access.bytes;
+        self.waits += u64::from(waited);
+    }
+}
+
+/// The DRAM of a drive.
+#[derive(Debug)]
+pub struct Dram {
+    config: DramConfig,
+    queue: Queue,
+    /// The access under way; none while a cache has the bus, or nobody.
+    present: Option<DramAccess>,
+    /// When the present access, or that of the cache, ends.
+    free_at: Ns,
+    /// Time taken since measuring began [ns].
+    busy: Ns,
+    counters: DramCounters,
+    /// Where the time of commands inside went before they set out.
+    fronts: Spent,
+    /// The same of what the controller answers of a read by itself, by command, and of its page accesses.
+    answers: Spent,
+    accesses: Spent,
+    /// What the bus did last, where several tenants share it.
+    moved: Moved,
+}
+
+impl Dram {
+    /// An idle bus, of a drive with so many holders (one where one tenant is alone).
+    pub fn new(config: &DramConfig, holders: usize) -> Self {
+        let spent = || Spent::new(holders);
+        Self {
+            config: *config,
+            queue: Queue::default(),
+            present: None,
+            free_at: Ns::ZERO,
+            busy: Ns::ZERO,
+            counters: DramCounters::default(),
+            fronts: spent(),
+            answers: spent(),
+            accesses: spent(),
+            moved: Moved::new(holders > 1),
+        }
+    }
+
+    /// What it was made with.
+    pub fn config(&self) -> &DramConfig {
+        &self.config
+    }
+
+    // ---- the bus -----------------------------------------------------------------------------------
+
+    /// An access is asked for, or will be.
+    pub(crate) fn ask(&mut self, access: DramAccess) {
+        self.queue.push(access);
+    }
+
+    /// When the bus has something to do or to decide next, if nothing else is asked for.
+    pub(crate) fn next_at(&self) -> Option<Ns> {
+        if self.present.is_some() {
+            return Some(self.free_at);
+        }
+        self.queue.first_asked().map(|asked| asked.max(self.free_at))
+    }
+
+    /// The access that ends now.
+    pub(crate) fn ended(&mut self, now: Ns) -> Option<DramAccess> {
+        if self.free_at > now { None } else { self.present.take() }
+    }
+
+    /// Whether something else than the cache has it.
+    pub(crate) fn has_access(&self) -> bool {
+        self.present.is_some()
+    }
+
+    /// Whether nobody has it.
+    pub(crate) fn is_free(&self, now: Ns) -> bool {
+        self.present.is_none() && self.free_at <= now
+    }
+
+    /// The next access begins, if the bus is free and something else does not come first that was asked for before it.
+    /// Returns it and when it ends.
+    pub(crate) fn begin(&mut self, now: Ns, other_asked: Option<Ns>) -> Option<(DramAccess, Ns)> {
+        let asked = self.queue.first_asked().filter(|asked| *asked <= now && self.is_free(now))?;
+        if other_asked.is_some_and(|other| other < asked) {
+            return None;
+        }
+        let access = self.queue.pop()?;
+        let until = now + self.config.time(access.rows, access.bytes);
+        self.counters.count(&access, access.asked < now);
+        self.note_wait(&access, now, until);
+        self.moved.add(now, until, access.holder, self.queue.first_asked());
+        self.take(now, until);
+        self.present = Some(access);
+        Some((access, until))
+    }
+
+    /// The cache has the bus from now on.
+    pub(crate) fn taken_by_cache(&mut self, now: Ns, until: Ns, holder: u16) {
+        self.moved.add(now, until, holder, self.queue.first_asked());
+        self.take(now, until);
+    }
+
+    fn take(&mut self, now: Ns, until: Ns) {
+        self.busy += until - now;
+        self.free_at = until;
+    }
+
+    /// How many accesses wait or are under way.
+    pub(crate) fn under_way(&self) -> usize {
+        self.queue.len() + usize::from(self.present.is_some())
+    }
+
+    // ---- where time goes ---------------------------------------------------------------------------
+
+    /// A command waits for an access from its asking to its end; whatever was before it in the meantime is told by holder.
+    fn note_wait(&mut self, access: &DramAccess, begins: Ns, until: Ns) {
+        if access.command == NONE {
+            return;
+        }
+        let (spent, at) = match (access.usage, access.transaction) {
+            (DramUse::ReadIn, index) => {
+                self.accesses.forget(index);
+                (&mut self.accesses, index)
+            }
+            (DramUse::ReadOut, NONE) => (&mut self.answers, access.command),
+            (DramUse::ReadOut, index) => (&mut self.accesses, index),
+            _ => (&mut self.fronts, access.command),
+        };
+        spent.add(at, until - access.asked);
+        self.moved.behind(access.asked, begins, |holder, time| spent.add_behind(at, holder, time));
+    }
+
+    /// A command is no more.
+    pub(crate) fn forget(&mut self, command: u32) {
+        self.fronts.forget(command);
+        self.answers.forget(command);
+    }
+
+    /// A command ends otherwise than with what the controller answered.
+    pub(crate) fn forget_answer(&mut self, command: u32) {
+        self.answers.forget(command);
+    }
+
+    /// A page access ends without data.
+    pub(crate) fn has_no_data(&mut self, transaction: u32) {
+        self.accesses.forget(transaction);
+    }
+
+    /// How long a command that ends was here: before it set out, and with what it ended with, a page access of flash or, with
+    /// `NONE`, what the controller answered.
+    pub(crate) fn time_of(&self, command: u32, read: Option<u32>) -> Ns {
+        let of_data = match read {
+            None => Ns::ZERO,
+            Some(NONE) => self.answers.time(command),
+            Some(index) => self.accesses.time(index),
+        };
+        self.fronts.time(command) + of_data
+    }
+
+    /// Adds whom it waited for meanwhile, by holder.
+    pub(crate) fn add_behind<Q>(&self, run: &mut Run<Q>, command: u32, read: Option<u32>) {
+        let Some(tenants) = &mut run.transactions.tenants else { return };
+        for (holder, waits) in tenants.last_mut().iter_mut().enumerate() {
+            let of_data = match read {
+                None => 0,
+                Some(NONE) => self.answers.behind(command, holder),
+                Some(index) => self.accesses.behind(index, holder),
+            };
+            waits[DRAM] += self.fronts.behind(command, holder) + of_data;
+        }
+    }
+
+    // ---- what was seen -----------------------------------------------------------------------------
+
+    /// What was counted since measuring began.
+    pub fn counters(&self) -> &DramCounters {
+        &self.counters
+    }
+
+    /// Counts from `now` on: what is left of the present access belongs to the measured time.
+    pub(crate) fn begin_measuring(&mut self, now: Ns) {
+        self.counters = DramCounters::default();
+        self.busy = self.free_at.saturating_since(now);
+    }
+
+    /// Time taken until `now`, that of a cache included.
+    pub fn busy_until(&self, now: Ns) -> Ns {
+        self.busy.saturating_since(self.free_at.saturating_since(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dram() -> Dram {
+        let config = DramConfig {
+            access: Ns(30),
+            rate: Rate(1_000_000_000),
+            write_buffer: true,
+            read_data: true,
+            map: true,
+            cache: true,
+        };
+        Dram::new(&config, 1)
+    }
+
+    #[test]
+    fn accesses_follow_each_other_in_the_order_of_asking() {
+        let mut dram = dram();
+        dram.ask(DramAccess::of(DramUse::ReadIn, 100, Ns(50)));
+        dram.ask(DramAccess::of(DramUse::WriteIn, 200, Ns(10)));
+        assert_eq!(dram.next_at(), Some(Ns(10)));
+        assert!(dram.begin(Ns(5), None).is_none(), "nothing was asked for yet");
+        let (first, until) = dram.begin(Ns(10), None).expect("the bus is free");
+        assert_eq!((first.usage, until), (DramUse::WriteIn, Ns(10 + 30 + 200)));
+        assert!(dram.begin(Ns(60), None).is_none() && dram.ended(Ns(60)).is_none());
+        assert_eq!(dram.ended(Ns(240)).map(|access| access.usage), Some(DramUse::WriteIn));
+        assert!(dram.begin(Ns(240), Some(Ns(49))).is_none(), "the cache has asked before it");
+        let (second, until) = dram.begin(Ns(240), Some(Ns(50))).expect("at the same time who is seen first");
+        assert_eq!((second.usage, until), (DramUse::ReadIn, Ns(240 + 130)));
+        assert_eq!((dram.counters().waits, dram.counters().bytes), (1, 300));
+        assert_eq!(dram.busy_until(Ns(300)), Ns(230 + 60));
+    }
+}
