@@ -23,6 +23,7 @@ use crate::mapping::MapBook;
 use crate::marks::{Mark, Marks};
 use crate::oracle::Oracle;
 use crate::partitions::PartitionBook;
+use crate::protocol::Protocol;
 use crate::reliability::ReliabilityBook;
 use crate::reliability::clean::CleanUnits;
 use crate::reliability::reads::Taker;
@@ -49,6 +50,7 @@ pub struct Checker {
     until_sweep: u64,
     now: Ns,
     requests: Requests,
+    protocol: Protocol,
     intake: Intake,
     groups: Groups,
     space: Space,
@@ -81,6 +83,7 @@ impl Checker {
             until_sweep: u64::MAX,
             now: Ns::ZERO,
             requests: Requests::default(),
+            protocol: Protocol::default(),
             intake: Intake::default(),
             groups: Groups::default(),
             space: Space::default(),
@@ -195,9 +198,18 @@ impl Checker {
         }
     }
 
-    fn fetched(&mut self, view: &View<'_>, slot: u32, id: u64, lane: u16, request: Request) -> Checked {
-        self.requests.fetched(view, slot, id, lane, request)?;
-        self.intake.fetched(view.now, (id, lane), &request)?;
+    fn fetched(
+        &mut self,
+        view: &View<'_>,
+        slot: u32,
+        (id, lane): (u64, u16),
+        (request, whole): (Request, Request),
+    ) -> Checked {
+        let first = self.protocol.fetched(view.now, slot, (id, lane), &request, &whole)?;
+        self.requests.fetched(view, slot, (id, lane), request, first)?;
+        if first {
+            self.intake.fetched(view.now, (id, lane), &whole)?;
+        }
         if let Some(blame) = &mut self.blame {
             blame.fetched(view.now, slot, (id, lane));
         }
@@ -230,12 +242,11 @@ impl Checker {
     fn completed(
         &mut self,
         view: &View<'_>,
-        slot: u32,
-        id: u64,
+        (slot, id, last): (u32, u64, bool),
         request: &Request,
         (parts, behind, transaction): (&Parts, &[Waits], u32),
     ) -> Checked {
-        let order = self.requests.completed(view, slot, id, request, parts)?;
+        let order = self.requests.completed(view, (slot, id), request, parts, last)?;
         self.map_wait_is(view, slot, parts)?;
         self.requests.waited_behind(view, id, parts, behind)?;
         if let Some(book) = &mut self.dram {
@@ -264,10 +275,15 @@ impl Checker {
                 oracle.flush_left_nothing(view, slot, inside, book)?;
             }
         }
-        match &mut self.codes {
-            Some(codes) if request.op == Op::Read => codes.completes(view, slot),
-            _ => Ok(()),
+        let harm = match &mut self.codes {
+            Some(codes) if request.op == Op::Read => codes.completes(view, slot)?,
+            _ => [false; 2],
+        };
+        if let (Some(harm), Some(codes)) = (self.protocol.completed(view.now, (slot, id), harm, last)?, &mut self.codes)
+        {
+            codes.damage.request_over(harm);
         }
+        Ok(())
     }
 
     fn lies_in_its_partition(&self, view: &View<'_>, lpa: Lpa, place: Ppa) -> Checked {
@@ -592,14 +608,16 @@ impl Probe for Checker {
             codes.settle(view, &event)?;
         }
         match event {
-            Event::Started { write_completion, lane_depths, limits, buffer } => {
+            Event::Started { write_completion, protocol, lane_depths, limits, buffer } => {
                 self.requests.started(lane_depths);
+                self.protocol.started(protocol, lane_depths.len());
                 self.intake.started(limits);
                 self.started(view, write_completion == WriteCompletion::Program, buffer, lane_depths.len())
             }
-            Event::Fetched { slot, id, lane, request } => {
+            Event::Fetched { slot, id, lane, request, whole } => {
+                self.ledger.taken_in(&request, &whole);
                 self.sweep_when_due(view)?;
-                self.fetched(view, slot, id, lane, request)
+                self.fetched(view, slot, (id, lane), (request, whole))
             }
             Event::LinkIn { slot, from, until } => {
                 self.requests.data_crosses(slot, until);
@@ -754,8 +772,8 @@ impl Probe for Checker {
             | Event::MapPageKept { .. }
             | Event::MapCacheChanged { .. }
             | Event::MapPageWritten { .. } => self.map_event(view, &event),
-            Event::Completed { slot, id, request, parts, behind, transaction } => {
-                self.completed(view, slot, id, &request, (parts, behind, transaction))
+            Event::Completed { slot, id, request, parts, behind, transaction, last } => {
+                self.completed(view, (slot, id, last), &request, (parts, behind, transaction))
             }
             Event::MeasuringBegan => {
                 self.measuring_began(view);

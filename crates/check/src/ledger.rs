@@ -37,6 +37,8 @@ pub struct Ledger {
     pages_programmed: [u64; 4],
     padded_pages: [u64; 4],
     trim_sectors_ignored: u64,
+    split_requests: u64,
+    split_commands: u64,
     /// Pages programmed since the beginning, warm-up included.
     pages_programmed_ever: u64,
     /// Units handed out when measuring began.
@@ -79,6 +81,13 @@ impl Ledger {
         let sectors = view.ftl.geometry().sectors_per_unit();
         let covered = units_of(request, sectors).len() as u64 * u64::from(sectors);
         self.trim_sectors_ignored += u64::from(request.sectors) - covered;
+    }
+
+    /// A command is taken in for a request.
+    pub fn taken_in(&mut self, part: &Request, whole: &Request) {
+        let split = u64::from(part.sectors < whole.sectors);
+        self.split_commands += split;
+        self.split_requests += split * u64::from(part.lba == whole.lba);
     }
 
     #[inline]
@@ -133,6 +142,8 @@ impl Ledger {
         same("engine.padded_pages", engine.padded_pages, self.padded_pages[0] + self.padded_pages[2])?;
         same("engine.gc_padded_pages", engine.gc_padded_pages, self.padded_pages[1] + self.padded_pages[3])?;
         same("engine.trim_sectors_ignored", engine.trim_sectors_ignored, self.trim_sectors_ignored)?;
+        same("engine.split_requests", engine.split_requests, self.split_requests)?;
+        same("engine.split_commands", engine.split_commands, self.split_commands)?;
         let kinds = [
             ("read", engine.read_commands, engine.multi_plane_reads),
             ("program", engine.program_commands, engine.multi_plane_programs),

@@ -21,6 +21,7 @@ mod mapping;
 mod marks;
 mod oracle;
 mod partitions;
+mod protocol;
 mod reliability;
 mod requests;
 mod rule;

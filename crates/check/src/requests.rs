@@ -24,12 +24,14 @@ pub struct Inside {
     data_in: Ns,
     /// The job it came from.
     lane: u16,
+    /// When it was taken in [ns].
+    fetched: Ns,
     /// Another command was inside during its life.
     company: bool,
     live: bool,
 }
 
-/// Commands of one job.
+/// Requests of one job.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lane {
     inside: u32,
@@ -97,6 +99,10 @@ pub struct Requests {
     integrated: Ns,
     /// Sum of submission to completion since measuring began [ns].
     latency_sum: u128,
+    /// Sum of fetch to completion of the commands with which their requests completed [ns].
+    device_sum: u128,
+    /// A request was taken in as several commands.
+    split: bool,
     completed: u64,
     warmed_up: bool,
 }
@@ -111,7 +117,7 @@ impl Requests {
         self.lanes = lane_depths.iter().map(|&depth| Lane { depth, ..Lane::default() }).collect();
     }
 
-    /// One more command of a job is inside: it has room for it.
+    /// One more request of a job is inside: it has room for it.
     fn enters_lane(&mut self, now: Ns, id: u64, lane: u16) -> Checked {
         let Some(entry) = self.lanes.get_mut(lane as usize) else {
             return Err(crate::Rule::LaneDepth.violated(now, format!("request {id} is of job {lane}, which is none")));
@@ -127,9 +133,21 @@ impl Requests {
         Ok(())
     }
 
-    pub fn fetched(&mut self, view: &View<'_>, slot: u32, id: u64, lane: u16, request: Request) -> Checked {
+    /// A command is taken in, the first one of its request or a later one.
+    pub fn fetched(
+        &mut self,
+        view: &View<'_>,
+        slot: u32,
+        (id, lane): (u64, u16),
+        request: Request,
+        first: bool,
+    ) -> Checked {
         let now = view.now;
-        self.enters_lane(now, id, lane)?;
+        if first {
+            self.enters_lane(now, id, lane)?;
+        } else {
+            self.split = true;
+        }
         require!(id == self.next_id, RequestLifecycle, now, "request {id} taken in where {} is next", self.next_id);
         require!(request.submitted <= now, RequestLifecycle, now, "request {id} taken in before {}", request.submitted);
         self.next_id += 1;
@@ -146,8 +164,17 @@ impl Requests {
         self.alone = (!company).then_some(slot);
         let entry = &mut self.slots[slot as usize];
         require!(!entry.live, RequestLifecycle, now, "request {id} takes slot {slot} of request {}", entry.id);
-        *entry =
-            Inside { id, request, invocation: self.order, units_done: 0, data_in: Ns::ZERO, lane, company, live: true };
+        *entry = Inside {
+            id,
+            request,
+            invocation: self.order,
+            units_done: 0,
+            data_in: Ns::ZERO,
+            lane,
+            fetched: now,
+            company,
+            live: true,
+        };
         self.open.push_back((self.order, slot));
         Ok(())
     }
@@ -199,14 +226,15 @@ impl Requests {
         &self.slots[slot as usize]
     }
 
-    /// A command completed. Returns its place in the order of fetches and completions.
+    /// A command completed, the last one of its request or an earlier one. Returns its place in the order of fetches and
+    /// completions.
     pub fn completed(
         &mut self,
         view: &View<'_>,
-        slot: u32,
-        id: u64,
+        (slot, id): (u32, u64),
         request: &Request,
         parts: &Parts,
+        last: bool,
     ) -> Result<u64, ninescope_engine::SimulationError> {
         let now = view.now;
         let entry = *self.get(view, slot)?;
@@ -243,10 +271,13 @@ impl Requests {
         self.integrate(now);
         self.inside -= 1;
         self.completed += 1;
-        self.latency_sum += u128::from(latency);
-        let lane = &mut self.lanes[entry.lane as usize];
-        lane.inside -= 1;
-        lane.completed += 1;
+        if last {
+            self.latency_sum += u128::from(latency);
+            self.device_sum += u128::from((now - entry.fetched).0);
+            let lane = &mut self.lanes[entry.lane as usize];
+            lane.inside -= 1;
+            lane.completed += 1;
+        }
         self.slots[slot as usize].live = false;
         self.order += 1;
         while let Some(&(invocation, slot)) = self.open.front() {
@@ -335,7 +366,14 @@ impl Requests {
         if !self.warmed_up {
             let metered: u128 = meter.ops.iter().map(|op| op.device_latency.sum()).sum();
             require!(
-                metered == self.integral,
+                metered == self.device_sum,
+                LittlesLaw,
+                now,
+                "the last commands of requests were inside for {} ns, metered are {metered} ns",
+                self.device_sum
+            );
+            require!(
+                self.split || metered == self.integral,
                 LittlesLaw,
                 now,
                 "commands inside the device integrate to {} command ns, their times in it sum to {metered} ns",

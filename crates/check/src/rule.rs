@@ -30,6 +30,8 @@ rules! {
     Time, "time", "Simulated time does not go back.";
     RequestLifecycle, "request-lifecycle",
         "Requests are taken in by number, and each completes exactly once, as the request it was.";
+    RequestSplit, "request-split",
+        "The commands of a request follow each other, none is larger than one may be, and the request is over with the last of them.";
     LaneDepth, "lane-depth",
         "No job has more requests inside the device than its depth, and its requests are counted as its own.";
     Limit, "limit",

@@ -22,6 +22,13 @@ pub enum WriteCompletion {
     Program,
 }
 
+/// What lies between the requests of the host and the commands that the drive takes in; by default each request is one command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProtocolConfig {
+    /// Data of a command at most [sectors]; `None`: any.
+    pub max_transfer: Option<u32>,
+}
+
 /// The controller and its scheduling.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
@@ -49,6 +56,8 @@ pub struct EngineConfig {
     pub channel: ChannelArbitrationConfig,
     /// Whose command is taken in next.
     pub arbitration: HostArbitrationConfig,
+    /// What lies between requests and commands.
+    pub protocol: ProtocolConfig,
     /// When a running erase or program is suspended.
     pub suspend: SuspendPolicyConfig,
     /// Keep a record of each request.

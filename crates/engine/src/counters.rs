@@ -72,6 +72,10 @@ pub struct EngineCounters {
     pub trim_sectors_ignored: u64,
     /// Times an operation waited for its channel.
     pub channel_waits: u64,
+    /// Requests larger than a command may be.
+    pub split_requests: u64,
+    /// Commands of such requests.
+    pub split_commands: u64,
     /// Events taken from the queue.
     pub events: u64,
 }

@@ -12,7 +12,7 @@ use ninescope_media::nand::{FlashCommand, Nand};
 use ninescope_media::scm::{ScmCommand, ScmCommandKind, Verified};
 use ninescope_model::{BankId, BlockGroup, Cause, DieId, Lpa, Pool, Ppa, Request, SlotId, Source};
 
-use crate::config::WriteCompletion;
+use crate::config::{ProtocolConfig, WriteCompletion};
 use crate::counters::EngineCounters;
 use crate::dram::{Dram, DramAccess};
 use crate::error::SimulationError;
@@ -97,16 +97,18 @@ impl Default for Access {
 #[allow(missing_docs)] // each variant's sentence says what its fields are
 pub enum Event<'a> {
     /// The run begins: what the FTL and the media hold is what preparing left.
-    /// `write_completion` is when writes complete, `lane_depths` the most commands that each lane has inside, `limits` how much
-    /// of each is taken in at most, `buffer` how much the write buffer takes.
+    /// `write_completion` is when writes complete, `protocol` what lies between requests and commands, `lane_depths` the most
+    /// requests that each lane has inside, `limits` how much of each is taken in at most, `buffer` how much the write buffer takes.
     Started {
         write_completion: WriteCompletion,
+        protocol: ProtocolConfig,
         lane_depths: &'a [u32],
         limits: &'a [Option<Limit>],
         buffer: BufferLimits,
     },
-    /// A host command of a lane entered the device; `request.submitted` is when the host submitted it.
-    Fetched { slot: u32, id: u64, lane: u16, request: Request },
+    /// A host command of a lane entered the device; `request.submitted` is when the host submitted it. `whole` is what the host
+    /// asked for, of which the command is a part, the first one where both begin at the same sector.
+    Fetched { slot: u32, id: u64, lane: u16, request: Request, whole: Request },
     /// The data of a host write crosses the link from `from` to `until` [ns].
     LinkIn { slot: u32, from: Ns, until: Ns },
     /// Read data crossed the link towards the host from `from` until now [ns].
@@ -287,8 +289,16 @@ pub enum Event<'a> {
     DramTaken { access: &'a DramAccess, until: Ns },
     /// A host command completed; `parts` say where its time went. They are those of `transaction`, the last page
     /// access it waited for; `NONE` where it did not wait for the media. `behind` says by holder whom it waited for: each lane,
-    /// and then the drive; it is empty where there is one lane alone.
-    Completed { slot: u32, id: u64, request: Request, parts: &'a Parts, behind: &'a [Waits], transaction: u32 },
+    /// and then the drive; it is empty where there is one lane alone. `last`: with it all of the host's request has completed.
+    Completed {
+        slot: u32,
+        id: u64,
+        request: Request,
+        parts: &'a Parts,
+        behind: &'a [Waits],
+        transaction: u32,
+        last: bool,
+    },
     /// Everything is counted and measured anew from now on.
     MeasuringBegan,
     /// Nothing is left to do.

@@ -52,6 +52,7 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
             ("read_modify_write_reads", "reads to complete units written in part"),
             ("unmapped_units", "units read that were never written"),
             ("suspends", "operations suspended"),
+            ("split_requests", "requests larger than a command"),
         )
         if counters.get(name)
     ]

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ninescope_engine::View;
 use ninescope_engine::reliability::Harm;
+use ninescope_engine::{SimulationError, View};
 use ninescope_kernel::Ns;
 use ninescope_model::Lpa;
 
@@ -128,7 +128,7 @@ impl Damage {
     }
 
     /// A read completes: everything that it was owed was told.
-    pub fn completes(&mut self, view: &View<'_>, slot: u32) -> Checked {
+    pub fn completes(&mut self, view: &View<'_>, slot: u32) -> Result<[bool; 2], SimulationError> {
         let (owed, told) = (self.owed.remove(&slot), self.told.remove(&slot).unwrap_or_default());
         let kept = |owed: &(Lpa, Harm)| told.contains(owed);
         let silent = owed.unwrap_or_default().into_iter().find(|owed| !kept(owed));
@@ -139,9 +139,13 @@ impl Damage {
             "the command of slot {slot} completes and was not told of {silent:?}"
         );
         let lost = told.iter().any(|(_, harm)| *harm == Harm::Lost);
+        Ok([lost, told.iter().any(|(_, harm)| *harm == Harm::Wrong)])
+    }
+
+    /// A request of the host is over, of which something was lost, or wrong.
+    pub fn request_over(&mut self, [lost, wrong]: [bool; 2]) {
         self.reads_reported += u64::from(lost);
-        self.reads_wrong += u64::from(!lost && !told.is_empty());
-        Ok(())
+        self.reads_wrong += u64::from(!lost && wrong);
     }
 
     pub fn measuring_began(&mut self) {

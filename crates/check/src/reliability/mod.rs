@@ -453,7 +453,7 @@ impl ReliabilityBook {
         Ok(())
     }
 
-    pub fn completes(&mut self, view: &View<'_>, slot: u32) -> Checked {
+    pub fn completes(&mut self, view: &View<'_>, slot: u32) -> Result<[bool; 2], SimulationError> {
         self.reads.host_completes(view, slot)?;
         self.damage.completes(view, slot)
     }

@@ -93,13 +93,14 @@ struct Liar {
 impl Probe for Liar {
     fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
         match event {
-            Event::Started { write_completion, lane_depths, limits, buffer } => {
+            Event::Started { write_completion, protocol, lane_depths, limits, buffer } => {
                 let lane_depths: Vec<u32> = lane_depths.iter().map(|depth| depth - self.less_depth).collect();
-                let started = Event::Started { write_completion, lane_depths: &lane_depths, limits, buffer };
+                let lane_depths = &lane_depths;
+                let started = Event::Started { write_completion, protocol, lane_depths, limits, buffer };
                 self.checker.observe(view, started)
             }
-            Event::Fetched { slot, id, lane: 0, request } => {
-                self.checker.observe(view, Event::Fetched { slot, id, lane: self.lane, request })
+            Event::Fetched { slot, id, lane: 0, request, whole } => {
+                self.checker.observe(view, Event::Fetched { slot, id, lane: self.lane, request, whole })
             }
             event => self.checker.observe(view, event),
         }

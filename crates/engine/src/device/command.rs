@@ -1,6 +1,6 @@
 //! A command from the host's queue to its completion: what each owner in its way is told.
 
-use ninescope_kernel::NONE;
+use ninescope_kernel::{NONE, Ns};
 use ninescope_model::{CacheHint, Op};
 
 use super::kind::Kind;
@@ -24,15 +24,16 @@ impl<K: Kind> Device<K> {
         }
     }
 
+    /// Takes in the next command of a lane, or of its queue.
     fn fetch(&mut self, lane: usize) -> Result<(), SimulationError> {
         let Some((index, request)) = self.host.fetch(&mut self.run, lane)? else { return Ok(()) };
         if self.flow == Flow::Tier {
             self.tiered().host_comes();
         }
-        let id = self.host.command(index).id;
-        observe!(self, Event::Fetched { slot: index, id, lane: lane as u16, request });
+        let HostCommand { id, lane, .. } = *self.host.command(index);
+        observe!(self, Event::Fetched { slot: index, id, lane, request, whole: self.host.request_of(index) });
         // The one that is read ahead is translated some events later: by then the line is there.
-        if let Some(next) = self.host.next_address(lane) {
+        if let Some(next) = self.host.next_address(lane as usize) {
             self.flash.ftl().prefetch(self.flash.unit_of(next));
         }
         if self.host.enter_processor(&mut self.run, index) { self.command_processed(index) } else { Ok(()) }
@@ -143,19 +144,65 @@ impl<K: Kind> Device<K> {
             self.flush_read_completes(index, &command)?;
         }
         self.run.transactions.command_ended(index);
+        if self.host.has_protocol() {
+            return self.part_completed(index, &command, &parts, (latency, transaction));
+        }
         let awaited = self.host.leaves(now, index, &command);
+        self.request_ended((&command, &command), (latency, awaited), &parts, (index, transaction))
+    }
+
+    /// A command that may be a part of a request completed; with the last one its request does.
+    #[inline(never)]
+    fn part_completed(
+        &mut self,
+        index: u32,
+        command: &HostCommand,
+        parts: &Parts,
+        (latency, transaction): (Ns, u32),
+    ) -> Result<(), SimulationError> {
+        let (awaited, whole) = self.host.part_leaves(self.run.now, index, command);
+        if let Some(whole) = whole {
+            return self.request_ended((&whole, command), (latency, awaited), parts, (index, transaction));
+        }
+        if awaited {
+            self.host.made_room(&mut self.run, command.op, parts);
+        }
+        self.tell_completed(command, parts, (index, transaction), false)
+    }
+
+    fn tell_completed(
+        &mut self,
+        command: &HostCommand,
+        parts: &Parts,
+        (slot, transaction): (u32, u32),
+        last: bool,
+    ) -> Result<(), SimulationError> {
+        let (id, request) = (command.id, command.request());
+        let behind = self.run.transactions.tenants.as_ref().map_or(&[][..], |tenants| tenants.last());
+        observe!(self, Event::Completed { slot, id, request, parts, behind, transaction, last });
+        Ok(())
+    }
+
+    /// A request is over, with the last of its commands: both as commands, which are one where each request is a command.
+    #[inline]
+    fn request_ended(
+        &mut self,
+        (command, last): (&HostCommand, &HostCommand),
+        (latency, awaited): (Ns, bool),
+        parts: &Parts,
+        place: (u32, u32),
+    ) -> Result<(), SimulationError> {
+        let now = self.run.now;
         if self.flow == Flow::Tier {
             self.host_may_begin_to_rest();
         }
         if self.host.is_over(now) {
             self.note_host_end();
         }
-        self.command_completed(&command);
-        let (id, request) = (command.id, command.request());
+        self.command_completed(command);
         if !self.host.is_measured() {
             self.run.meter.completed_before(command.lane, command.bytes());
-            let behind = self.run.transactions.tenants.as_ref().map_or(&[][..], |tenants| tenants.last());
-            observe!(self, Event::Completed { slot: index, id, request, parts: &parts, behind, transaction });
+            self.tell_completed(last, parts, place, true)?;
             if self.host.ends_warmup() {
                 self.begin_measuring();
                 observe!(self, Event::MeasuringBegan);
@@ -166,18 +213,17 @@ impl<K: Kind> Device<K> {
             let written = self.written();
             self.run.meter.series.note_written(written);
         }
-        if self.host.record(&mut self.run, &command, latency, &parts) {
+        if self.host.record(&mut self.run, command, latency, parts) {
             self.note_busy();
         }
         if awaited {
-            self.host.made_room(&mut self.run, command.op, &parts);
+            self.host.made_room(&mut self.run, command.op, parts);
         }
         if let Some(part) = &self.tier {
             self.run.meter.series.note_tier(part.sample());
         }
-        let behind = self.run.transactions.tenants.as_ref().map_or(&[][..], |tenants| tenants.last());
-        observe!(self, Event::Completed { slot: index, id, request, parts: &parts, behind, transaction });
-        self.host.log(&command, latency);
+        self.tell_completed(last, parts, place, true)?;
+        self.host.log(command, latency);
         Ok(())
     }
 

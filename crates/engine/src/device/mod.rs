@@ -249,8 +249,9 @@ impl<K: Kind> Device<K> {
         if begins && K::ACTIVE {
             let lane_depths = self.host.lane_depths();
             let (write_completion, buffer) = (self.flash.write_completion(), self.flash.buffer_limits());
-            let limits = self.host.lane_limits();
-            observe!(self, Event::Started { write_completion, lane_depths: &lane_depths, limits: &limits, buffer });
+            let (limits, protocol) = (self.host.lane_limits(), self.host.protocol());
+            let lane_depths = &lane_depths;
+            observe!(self, Event::Started { write_completion, protocol, lane_depths, limits: &limits, buffer });
         }
         self.start_reliability()?;
         // Where the last slice ended between two events of one instant, the rest of them comes first.
@@ -509,6 +510,7 @@ mod tests {
             scheduler: TransactionSchedulerConfig::default(),
             channel: Default::default(),
             arbitration: Default::default(),
+            protocol: Default::default(),
             suspend: crate::policies::suspend::SuspendPolicyConfig::default(),
             log_requests: false,
         };

@@ -1,7 +1,7 @@
 //! A command completes: its parts are closed, counted and checked.
 
 use ninescope_kernel::Ns;
-use ninescope_model::{CacheHint, Cause, Op, SECTOR_BYTES};
+use ninescope_model::{CacheHint, Cause, Op, Request, SECTOR_BYTES};
 
 use super::{Host, HostCommand, RequestLogEntry};
 use crate::error::SimulationError;
@@ -38,6 +38,18 @@ impl HostCommand {
 }
 
 impl Host {
+    /// What the host asked for with a command that is inside, which may be a part of it.
+    pub fn request_of(&self, index: u32) -> Request {
+        let whole = self.front.protocol.as_ref().map(|protocol| protocol.request_of(index));
+        whole.unwrap_or_else(|| self.commands[index].request())
+    }
+
+    /// Whether a request may be something else than one command.
+    #[inline]
+    pub fn has_protocol(&self) -> bool {
+        self.front.protocol.is_some()
+    }
+
     /// A command leaves the device. Returns whether a request waits for its place since before now.
     #[inline]
     pub fn leaves(&mut self, now: Ns, index: u32, command: &HostCommand) -> bool {

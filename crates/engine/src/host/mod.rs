@@ -7,6 +7,7 @@ mod completion;
 mod lane;
 mod limit;
 mod link;
+mod protocol;
 mod served;
 mod stages;
 mod tenants;
@@ -14,7 +15,7 @@ mod tenants;
 use ninescope_kernel::{Ns, Slab};
 use ninescope_model::{Arrival, HostCacheStatistics, Op, Turns};
 
-use crate::config::{EngineConfig, RunLimits};
+use crate::config::{EngineConfig, ProtocolConfig, RunLimits};
 use crate::error::SimulationError;
 use crate::policies::host_arbitration::HostArbitration;
 
@@ -24,6 +25,7 @@ pub use lane::{LaneConfig, Think};
 pub use limit::Limit;
 pub use link::LinkJob;
 use link::LinkOut;
+use protocol::Protocol;
 use served::Moved;
 use stages::SerialStage;
 
@@ -155,6 +157,11 @@ impl Host {
         self.front.lane_depths()
     }
 
+    /// What lies between requests and commands.
+    pub fn protocol(&self) -> ProtocolConfig {
+        self.front.protocol.as_ref().map(|protocol| *protocol.config()).unwrap_or_default()
+    }
+
     /// What is taken in of each lane at most.
     pub fn lane_limits(&self) -> Vec<Option<Limit>> {
         self.front.lanes.iter().map(Lane::limit).collect()
@@ -218,6 +225,8 @@ struct HostFront {
     turn: usize,
     /// Who else says whose command is next; none: lanes take turns.
     arbitration: Option<Box<dyn HostArbitration>>,
+    /// What lies between requests and commands; none: each request is a command.
+    protocol: Option<Box<Protocol>>,
     /// Lanes that have not begun.
     waiting: usize,
     /// Whether the passing of time alone can let something begin.
@@ -256,6 +265,7 @@ impl HostFront {
         let turns: Vec<Turns> = lanes.iter().map(|lane| lane.turns).collect();
         // A lane alone is always the next.
         let arbitration = if turns.len() > 1 { config.arbitration.chosen().build(&turns) } else { None };
+        let protocol = Protocol::new(&config.protocol, &lanes);
         let lanes: Vec<Lane> = lanes.into_iter().map(|lane| Lane::new(lane, queue_depth)).collect();
         let wanted = lanes.iter().fold(0, |sum: u32, lane| sum.saturating_add(lane.depth));
         Self {
@@ -266,7 +276,9 @@ impl HostFront {
             lanes,
             started: false,
             inside: 0,
-            depth: queue_depth.min(wanted),
+            // A request may be several commands.
+            depth: if protocol.is_some() { queue_depth } else { queue_depth.min(wanted) },
+            protocol,
             submitted: 0,
             completed: 0,
             requests_max: limits.requests.unwrap_or(u64::MAX),
@@ -292,11 +304,14 @@ impl HostFront {
         self.lanes.iter().map(|lane| lane.depth).collect()
     }
 
-    /// The lane whose command enters the device at `now`: each has its turn.
+    /// The lane whose command enters the device at `now`, or its queue where there is a protocol: each has its turn.
     #[inline]
     fn ready_lane(&self, now: Ns) -> Option<usize> {
         if self.inside >= self.depth {
             return None;
+        }
+        if let Some(protocol) = &self.protocol {
+            return self.ready_queue(protocol, now);
         }
         if let [lane] = &self.lanes[..] {
             return lane.is_ready(now).then_some(0);
@@ -405,12 +420,13 @@ impl HostFront {
     /// begins.
     fn next_wake(&self, now: Ns) -> Option<Ns> {
         let has_room = self.inside < self.depth;
+        let later = |&wake: &Ns| self.protocol.is_none() || wake > now;
         let of_lane = |lane: &Lane| {
             if lane.begun {
                 return lane.next_arrival().filter(|_| has_room).or_else(|| lane.rest_ends(now));
             }
             Some(lane.begins).filter(|&begins| self.waiting > 0 && begins > now && begins < self.duration)
         };
-        self.lanes.iter().filter_map(of_lane).chain(self.warmup_until).min()
+        self.lanes.iter().filter_map(of_lane).filter(later).chain(self.warmup_until).min()
     }
 }

@@ -64,7 +64,7 @@ impl Host {
         Ok(())
     }
 
-    /// The lane whose command enters the device now.
+    /// The lane whose command enters the device now, or its queue.
     #[inline]
     pub fn ready_lane(&self, now: Ns) -> Option<usize> {
         self.front.ready_lane(now)
@@ -89,21 +89,18 @@ impl Host {
         }
     }
 
-    /// Takes in the next command of a lane. Returns where it is, and what the host asked for when.
+    /// Takes in the next command of a lane, or of a queue. Returns where it is, and what the host asked for when.
     ///
     /// # Errors
     /// Where it leaves the drive, or the workload cannot be read on.
     #[inline]
     pub fn fetch<Q>(&mut self, run: &mut Run<Q>, lane: usize) -> Result<Option<(u32, Request)>, SimulationError> {
-        let now = run.now;
-        let Some(request) = self.front.lanes[lane].next else { return Ok(None) };
-        let id = self.front.submitted;
-        self.check_address(id, request.end())?;
-        let submitted = if self.front.lanes[lane].arrival == Arrival::Open { request.submitted } else { now };
-        let mut waited_since = submitted;
-        if self.front.lanes[lane].is_limited() {
-            waited_since = self.pass_limit(run, lane, submitted, &request);
+        if self.front.protocol.is_some() {
+            return self.fetch_part(run, lane);
         }
+        let now = run.now;
+        let Some((id, request, waited_since)) = self.next_of_lane(run, lane)? else { return Ok(None) };
+        let submitted = request.submitted;
         if waited_since < now {
             run.meter.queue_holders.slot_taken(now);
         }
@@ -125,7 +122,26 @@ impl Host {
             host_queue: now - submitted,
             ..HostCommand::default()
         });
-        Ok(Some((index, Request { submitted, ..request })))
+        Ok(Some((index, request)))
+    }
+
+    /// The request of a lane that is read ahead, as the host submits it now: its number, and since when it waits for a place
+    /// alone.
+    #[inline]
+    pub(super) fn next_of_lane<Q>(
+        &mut self,
+        run: &mut Run<Q>,
+        lane: usize,
+    ) -> Result<Option<(u64, Request, Ns)>, SimulationError> {
+        let Some(request) = self.front.lanes[lane].next else { return Ok(None) };
+        let id = self.front.submitted;
+        self.check_address(id, request.end())?;
+        let submitted = if self.front.lanes[lane].arrival == Arrival::Open { request.submitted } else { run.now };
+        let mut waited_since = submitted;
+        if self.front.lanes[lane].is_limited() {
+            waited_since = self.pass_limit(run, lane, submitted, &request);
+        }
+        Ok(Some((id, Request { submitted, ..request }, waited_since)))
     }
 
     /// A request is taken in under the limit of its lane. Returns since when it waited for a place alone.

@@ -19,6 +19,7 @@ mod identities;
 mod lanes;
 mod mechanisms;
 mod own_parts;
+mod protocol;
 mod queueing;
 mod queueing_classes;
 mod reliability;

@@ -1,8 +1,9 @@
 //! The controller of a drive: queues, buffers, links, schedulers.
 
-use ninescope_engine::EngineConfig;
+use ninescope_engine::{EngineConfig, ProtocolConfig};
 use ninescope_kernel::{Ns, Rate};
-use ninescope_model::Geometry;
+use ninescope_model::units::Bytes;
+use ninescope_model::{Geometry, SECTOR_BYTES};
 
 use crate::config::LoadedDrive;
 use crate::error::Error;
@@ -36,6 +37,7 @@ pub fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: boo
         command_cost: Ns(controller.command_cost.0),
         link_rate: Rate(controller.link_rate.0),
         write_completion: controller.write_completion,
+        protocol: protocol(drive)?,
         buffered_pages,
         shared_buffered_pages: controller.shared_buffered_pages,
         page_timeout: controller.page_timeout.map(|timeout| Ns(timeout.0)),
@@ -47,6 +49,25 @@ pub fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: boo
         suspend: scheduler.suspend.clone(),
         log_requests,
     })
+}
+
+/// What lies between the requests of the host and the drive's commands.
+fn protocol(drive: &LoadedDrive) -> Result<ProtocolConfig, Error> {
+    let controller = &drive.config.controller;
+    Ok(ProtocolConfig { max_transfer: max_transfer(drive, controller.max_transfer)? })
+}
+
+/// The sectors of the largest command.
+fn max_transfer(drive: &LoadedDrive, bytes: Option<Bytes>) -> Result<Option<u32>, Error> {
+    let Some(bytes) = bytes else { return Ok(None) };
+    let sectors = u32::try_from(bytes.0 / SECTOR_BYTES).ok();
+    let problem = match sectors {
+        Some(0) => format!("is {bytes}, at least a sector of {SECTOR_BYTES} B is needed"),
+        Some(_) if bytes.0.is_multiple_of(SECTOR_BYTES) => return Ok(sectors),
+        Some(_) => format!("is {bytes}, which is no multiple of a sector of {SECTOR_BYTES} B"),
+        None => format!("is {bytes}, at most {} are supported", Bytes(u64::from(u32::MAX) * SECTOR_BYTES)),
+    };
+    Err(drive.error_at("controller.max_transfer", &problem))
 }
 
 /// Numbers of which none may be zero, and those of entries, of which there may not be too many.

@@ -5,7 +5,7 @@ use ninescope_engine::{
 };
 use ninescope_model::schema::above_zero;
 use ninescope_model::string_or_table;
-use ninescope_model::units::{BytesPerSecond, Duration};
+use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,11 @@ pub struct ControllerConfig {
     pub link_rate: BytesPerSecond,
     /// Controller time per command [ns].
     pub command_cost: Duration,
+    /// Data of a command at most [B], as NVMe's MDTS says it; absent: any. The host makes several commands of a larger read or
+    /// write, each of which takes a place of `queue_depth` and the time of a command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub max_transfer: Option<Bytes>,
     /// When a host write completes: "buffer" or "program".
     pub write_completion: WriteCompletion,
     /// Filled pages of a die that wait for their program [count]; absent: two stripes per frontier.
@@ -44,6 +49,7 @@ impl Default for ControllerConfig {
             queue_depth: 1024,
             link_rate: BytesPerSecond(4_000_000_000),
             command_cost: Duration(1_000),
+            max_transfer: None,
             write_completion: WriteCompletion::default(),
             buffered_pages: None,
             shared_buffered_pages: None,

@@ -96,11 +96,12 @@ impl Recorder {
 
     /// A request is complete: it is described if somebody wants it.
     fn completed(&mut self, view: &View<'_>, event: &Event<'_>) {
-        let Event::Completed { slot, id, request, parts, transaction, .. } = *event else { return };
+        let Event::Completed { slot, id, request, parts, transaction, last, .. } = *event else { return };
         let latency = view.now - request.submitted;
         // Requests of the warm-up are not in the meter.
         let measured = view.meter.ops[request.op as usize].latency.count() > 0;
-        let ranked = matches!(request.op, Op::Read | Op::Write) && measured;
+        // Of a request of several commands the last one is what it waited for.
+        let ranked = matches!(request.op, Op::Read | Op::Write) && measured && last;
         let slowest = ranked && self.slowest[request.op as usize].takes(latency, id);
         let shown = self.timeline.as_ref().is_some_and(|timeline| timeline.takes(request.submitted, view.now));
         if slowest || shown {

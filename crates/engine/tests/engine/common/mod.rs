@@ -105,6 +105,7 @@ impl Bench {
                 scheduler: TransactionSchedulerConfig::default(),
                 channel: Default::default(),
                 arbitration: Default::default(),
+                protocol: Default::default(),
                 suspend: SuspendPolicyConfig::default(),
                 log_requests: true,
             },

@@ -370,6 +370,7 @@ impl Default for Drive {
                 scheduler: TransactionSchedulerConfig::default(),
                 channel: Default::default(),
                 arbitration: Default::default(),
+                protocol: Default::default(),
                 suspend: SuspendPolicyConfig::default(),
                 log_requests: false,
             },

@@ -1,0 +1,118 @@
+//! Whose command is next, and how it is taken in.
+
+use ninescope_kernel::Ns;
+use ninescope_model::Request;
+
+use super::Protocol;
+use super::parts::Part;
+use crate::error::SimulationError;
+use crate::host::{Host, HostCommand, HostFront};
+use crate::run::Run;
+
+impl HostFront {
+    fn queue_is_ready(&self, protocol: &Protocol, queue: usize, now: Ns) -> bool {
+        let lane = protocol.lane_of(queue);
+        protocol.has_rest(lane) || self.lanes[lane].is_ready(now)
+    }
+
+    /// The queue whose command enters the device, which has room: each has its turn, or as the policy says.
+    #[inline(never)]
+    pub(in crate::host) fn ready_queue(&self, protocol: &Protocol, now: Ns) -> Option<usize> {
+        match &self.arbitration {
+            Some(policy) => policy.next(&|queue| self.queue_is_ready(protocol, queue, now)),
+            None => self.first_queue_from_turn(protocol, now),
+        }
+    }
+
+    fn first_queue_from_turn(&self, protocol: &Protocol, now: Ns) -> Option<usize> {
+        let (turn, queues) = (protocol.turn, protocol.queues.len());
+        (turn..queues).chain(0..turn).find(|&queue| self.queue_is_ready(protocol, queue, now))
+    }
+
+    /// The command of a queue is about to be taken in. Returns whether that is out of turn, where a policy says whose is next.
+    fn queue_chosen(&mut self, queue: usize, now: Ns) -> Option<bool> {
+        let protocol = self.protocol.as_deref()?;
+        self.arbitration.as_ref()?;
+        let out_of_turn = self.first_queue_from_turn(protocol, now) != Some(queue);
+        if let Some(policy) = &mut self.arbitration {
+            policy.taken(queue);
+        }
+        Some(out_of_turn)
+    }
+}
+
+impl Host {
+    /// Takes in the next command of a queue. Returns where it is, and what it asks for.
+    #[inline(never)]
+    pub(in crate::host) fn fetch_part<Q>(
+        &mut self,
+        run: &mut Run<Q>,
+        queue: usize,
+    ) -> Result<Option<(u32, Request)>, SimulationError> {
+        let now = run.now;
+        if let Some(out_of_turn) = self.front.queue_chosen(queue, now) {
+            let lane = self.front.protocol.as_ref().map_or(0, |protocol| protocol.lane_of(queue));
+            run.meter.chosen(lane, out_of_turn);
+        }
+        let Some(protocol) = &mut self.front.protocol else { return Ok(None) };
+        protocol.turn = if queue + 1 == protocol.queues.len() { 0 } else { queue + 1 };
+        let lane = protocol.lane_of(queue);
+        if !protocol.has_rest(lane) {
+            self.begin_request(run, lane)?;
+        }
+        let Some(protocol) = &mut self.front.protocol else { return Ok(None) };
+        let Some((_, part)) = protocol.next_part(lane) else { return Ok(None) };
+        if part.waited_since < now {
+            run.meter.queue_holders.slot_taken(now);
+        }
+        self.front.inside += 1;
+        count_parts(run, &part);
+        let Request { submitted, lba, sectors, op, hint } = part.request;
+        let index = self.commands.insert(HostCommand {
+            id: protocol.commands,
+            lba: lba.0,
+            sectors,
+            op,
+            lane: lane as u16,
+            hint,
+            submitted,
+            mark: now,
+            host_queue: now - submitted,
+            ..HostCommand::default()
+        });
+        protocol.part_taken_in(lane, index, &part);
+        Ok(Some((index, part.request)))
+    }
+
+    /// The host begins with the request of a lane that is read ahead.
+    fn begin_request<Q>(&mut self, run: &mut Run<Q>, lane: usize) -> Result<(), SimulationError> {
+        let Some((id, request, waited_since)) = self.next_of_lane(run, lane)? else { return Ok(()) };
+        self.front.submitted += 1;
+        self.front.lanes[lane].taken_in(request.op, run.now);
+        self.front.advance(lane)?;
+        if let Some(protocol) = &mut self.front.protocol {
+            protocol.begins(lane, id, request, waited_since);
+        }
+        Ok(())
+    }
+
+    /// A command leaves the device. Returns whether a request waits for its place since before now, and its own request, as one
+    /// command, where all of that has completed.
+    #[inline(never)]
+    pub fn part_leaves(&mut self, now: Ns, index: u32, command: &HostCommand) -> (bool, Option<HostCommand>) {
+        self.commands.remove(index);
+        let awaited = self.front.is_awaited(now);
+        let whole = self.front.protocol.as_mut().and_then(|protocol| protocol.part_completed(index, command));
+        match &whole {
+            Some(whole) => self.front.completed(whole.lane, whole.op, now),
+            None => self.front.inside -= 1,
+        }
+        self.latest_completion = now;
+        (awaited, whole)
+    }
+}
+
+fn count_parts<Q>(run: &mut Run<Q>, part: &Part) {
+    run.counters.split_requests += u64::from(part.of_several && part.first);
+    run.counters.split_commands += u64::from(part.of_several);
+}

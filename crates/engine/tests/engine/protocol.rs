@@ -1,0 +1,119 @@
+//! What lies between requests and commands: scenes whose times are worked out by hand.
+//!
+//! A die with a channel of its own serves the read of a unit in [`SERVICE`]; each command takes [`COST`] of the controller before
+//! that, and the link takes no time unless a test says so.
+
+use crate::common::{Bench, Prefill, at, closed, flush, open, read, slc, trim, write};
+use ninescope_engine::{Device, LaneConfig, Plain, ProtocolConfig};
+use ninescope_kernel::Ns;
+use ninescope_model::{Cause, Op, Request};
+
+const SERVICE: u64 = 50_000;
+const COST: u64 = 1_000;
+const UNIT_SECTORS: u32 = 8;
+
+/// Dies of one plane whose drive has such a protocol.
+fn drive(dies: u32, protocol: ProtocolConfig) -> Bench {
+    let mut bench = Bench { channels: dies, timing: slc(SERVICE - 300 - 4_096, 400_000), ..Bench::tiny() };
+    bench.engine.command_cost = Ns(COST);
+    bench.engine.protocol = protocol;
+    bench
+}
+
+/// The same with nothing on the media: what is read is answered by the controller at once.
+fn empty(protocol: ProtocolConfig) -> Bench {
+    Bench { prefill: Prefill::Nothing, ..drive(1, protocol) }
+}
+
+fn up_to(sectors: u32) -> ProtocolConfig {
+    ProtocolConfig { max_transfer: Some(sectors), ..ProtocolConfig::default() }
+}
+
+/// Reads of so many units each that were never written.
+fn reads(count: u64, units: u32) -> Vec<Request> {
+    (0..count).map(|_| read(0, units * UNIT_SECTORS)).collect()
+}
+
+fn latencies(device: &Device) -> Vec<u64> {
+    device.request_log().iter().map(|entry| entry.latency.0).collect()
+}
+
+fn part(device: &Device, op: Op, cause: Cause) -> u64 {
+    device.meter().ops[op as usize].attribution.total().0[cause as usize]
+}
+
+// ---- a largest command -----------------------------------------------------------------------------
+
+#[test]
+fn a_request_larger_than_a_command_is_several_and_completes_with_the_last() {
+    // The four units lie in one page: as one command it is read once, as four it is read four times.
+    let whole = drive(1, ProtocolConfig::default()).run(open(vec![read(0, 4 * UNIT_SECTORS)]));
+    assert_eq!(latencies(&whole), [COST + SERVICE + 3 * 4_096]);
+    let device = drive(1, up_to(UNIT_SECTORS)).run(open(vec![read(0, 4 * UNIT_SECTORS)]));
+    assert_eq!(latencies(&device), [COST + 4 * SERVICE]);
+    assert_eq!((device.counters().split_requests, device.counters().split_commands), (1, 4));
+    let meter = &device.meter().ops[Op::Read as usize];
+    assert_eq!((meter.latency.count(), meter.bytes), (1, 4 * 4_096), "one request");
+    assert_eq!(part(&device, Op::Read, Cause::CommandProcessing), 4 * COST, "behind the three before it");
+    assert_eq!(part(&device, Op::Read, Cause::DieHostRead), 3 * SERVICE - 3 * COST);
+    assert_eq!(part(&device, Op::Read, Cause::HostQueue), 0);
+    let entry = device.request_log()[0];
+    assert_eq!((entry.id, entry.lba, entry.sectors), (0, 0, 4 * UNIT_SECTORS));
+}
+
+#[test]
+fn each_command_of_a_request_takes_a_place_of_the_queue() {
+    let mut bench = drive(1, up_to(UNIT_SECTORS));
+    bench.engine.queue_depth = 2;
+    let device = bench.run(open(vec![read(0, 4 * UNIT_SECTORS), at(1, read(64, UNIT_SECTORS))]));
+    // The third enters when the first completes, the fourth when the second does; the next request behind the third.
+    assert_eq!(latencies(&device), [COST + 4 * SERVICE, COST + 5 * SERVICE - 1]);
+    let waited = (COST + 2 * SERVICE) + (COST + 3 * SERVICE - 1);
+    assert_eq!(part(&device, Op::Read, Cause::HostQueue), waited);
+    assert_eq!(device.counters().split_requests, 1);
+}
+
+#[test]
+fn a_closed_job_has_as_many_requests_inside_as_its_depth_whatever_they_are_made_of() {
+    let mut bench = empty(up_to(3));
+    bench.limits.closed_queue_depth = 2;
+    let device = bench.run(closed(reads(10, 1)));
+    // Commands of 3, 3 and 2 sectors. Two requests share the controller, which is all that takes time.
+    assert_eq!(device.now().0, 10 * 3 * COST);
+    assert_eq!(device.counters().split_commands, 30);
+    assert_eq!(device.meter().latency_sum, u128::from((10 - 1) * 2 * 3 * COST + 3 * COST));
+}
+
+#[test]
+fn writes_are_split_and_commands_without_data_are_not() {
+    let requests = vec![write(0, 4 * UNIT_SECTORS), at(10_000, flush()), at(900_000, trim(0, 4 * UNIT_SECTORS))];
+    let device = empty(up_to(2 * UNIT_SECTORS)).run(open(requests));
+    assert_eq!((device.counters().split_requests, device.counters().split_commands), (1, 2));
+    let counts = Op::ALL.map(|op| device.meter().ops[op as usize].latency.count());
+    assert_eq!(counts, [0, 1, 1, 1]);
+    assert_eq!(latencies(&device)[0], 2 * COST, "both are in the buffer");
+    assert_eq!(device.ftl().counters().trimmed_units, 4);
+}
+
+#[test]
+fn limits_and_ends_of_a_run_count_requests() {
+    let mut bench = empty(up_to(1));
+    bench.limits.requests = Some(3);
+    let device = bench.run(closed(reads(10, 1)));
+    assert_eq!((device.completed(), device.counters().split_commands), (3, 24));
+}
+
+#[test]
+fn jobs_take_turns_command_by_command() {
+    let bench = empty(up_to(UNIT_SECTORS));
+    let job = |requests: Vec<Request>| LaneConfig::new(Box::new(closed(requests)), 1);
+    let ftl = bench.ftl();
+    let nand = bench.nand(&ftl);
+    let lanes = vec![job(reads(1, 4)), job(reads(1, 1))];
+    let mut limited = bench.engine.clone();
+    // One at a time: whose command is next is decided anew with each.
+    limited.queue_depth = 1;
+    let mut device = Device::<Plain>::with_lanes(&limited, &bench.limits, ftl, nand, lanes, Default::default());
+    device.run().expect("the run ends well");
+    assert_eq!(latencies(&device), [COST, 5 * COST], "the short request is second, the long one has the other turns");
+}
