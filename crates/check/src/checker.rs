@@ -18,6 +18,7 @@ use crate::dies::Dies;
 use crate::dram::DramBook;
 use crate::groups::Groups;
 use crate::intake::Intake;
+use crate::interrupts::Interrupts;
 use crate::ledger::Ledger;
 use crate::mapping::MapBook;
 use crate::marks::{Mark, Marks};
@@ -51,6 +52,7 @@ pub struct Checker {
     now: Ns,
     requests: Requests,
     protocol: Protocol,
+    interrupts: Interrupts,
     intake: Intake,
     groups: Groups,
     space: Space,
@@ -84,6 +86,7 @@ impl Checker {
             now: Ns::ZERO,
             requests: Requests::default(),
             protocol: Protocol::default(),
+            interrupts: Interrupts::default(),
             intake: Intake::default(),
             groups: Groups::default(),
             space: Space::default(),
@@ -252,7 +255,9 @@ impl Checker {
         if let Some(book) = &mut self.dram {
             book.completed(view, slot, (parts, behind, transaction))?;
         }
-        if let Some(blame) = &mut self.blame {
+        // Of one that was gathered that was compared when it completed.
+        let gathered = self.interrupts.told(view.now, (slot, id), parts)?;
+        if let Some(blame) = self.blame.as_mut().filter(|_| !gathered) {
             blame.completed(view, slot, id, (request.op, parts, behind, transaction))?;
         }
         if let Some(banks) = &mut self.banks {
@@ -262,7 +267,7 @@ impl Checker {
             book.host_completes(view, slot)?;
             book.inside(view.now, self.requests.taken_in() - self.requests.completed_count());
         }
-        if request.op == Op::Trim && forgets(view) {
+        if request.op == Op::Trim && forgets(view) && !gathered {
             self.ledger.trimmed(view, request);
         }
         if let Some(oracle) = &mut self.oracle {
@@ -549,6 +554,7 @@ impl Checker {
 
     fn finished(&mut self, view: &View<'_>, used: &ninescope_engine::Utilization) -> Checked {
         self.requests.finished(view)?;
+        self.interrupts.finished(view.now)?;
         self.dies.finished(view, used)?;
         self.transfers.finished(view, used)?;
         if let Some(banks) = &self.banks {
@@ -611,6 +617,7 @@ impl Probe for Checker {
             Event::Started { write_completion, protocol, lane_depths, limits, buffer } => {
                 self.requests.started(lane_depths);
                 self.protocol.started(protocol, lane_depths.len());
+                self.interrupts.started(protocol.interrupts);
                 self.intake.started(limits);
                 self.started(view, write_completion == WriteCompletion::Program, buffer, lane_depths.len())
             }
@@ -772,6 +779,21 @@ impl Probe for Checker {
             | Event::MapPageKept { .. }
             | Event::MapCacheChanged { .. }
             | Event::MapPageWritten { .. } => self.map_event(view, &event),
+            Event::Gathered { slot, id, queue, op, parts, behind, transaction } => {
+                self.interrupts.gathered(view.now, (slot, queue))?;
+                if op == Op::Trim && forgets(view) {
+                    self.ledger.trimmed(view, &self.requests.get(view, slot)?.request);
+                }
+                match &mut self.blame {
+                    Some(blame) => blame.completed(view, slot, id, (op, parts, behind, transaction)),
+                    None => Ok(()),
+                }
+            }
+            Event::Interrupted { queue, completions } => {
+                self.ledger.interrupts += 1;
+                self.ledger.gathered_completions += u64::from(completions);
+                self.interrupts.raised(view.now, (queue, completions))
+            }
             Event::Completed { slot, id, request, parts, behind, transaction, last } => {
                 self.completed(view, (slot, id, last), &request, (parts, behind, transaction))
             }

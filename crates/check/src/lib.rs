@@ -16,6 +16,7 @@ mod dies;
 mod dram;
 mod groups;
 mod intake;
+mod interrupts;
 mod ledger;
 mod mapping;
 mod marks;

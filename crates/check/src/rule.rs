@@ -32,6 +32,8 @@ rules! {
         "Requests are taken in by number, and each completes exactly once, as the request it was.";
     RequestSplit, "request-split",
         "The commands of a request follow each other, none is larger than one may be, and the request is over with the last of them.";
+    Interrupts, "interrupts",
+        "Where completions are gathered, the host is told of all of a queue with the last of so many, or so long after the first of them, whichever is first.";
     LaneDepth, "lane-depth",
         "No job has more requests inside the device than its depth, and its requests are counted as its own.";
     Limit, "limit",

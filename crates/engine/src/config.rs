@@ -27,6 +27,17 @@ pub enum WriteCompletion {
 pub struct ProtocolConfig {
     /// Data of a command at most [sectors]; `None`: any.
     pub max_transfer: Option<u32>,
+    /// Completions that the host is told of together; `None`: of each at once.
+    pub interrupts: Option<Coalescing>,
+}
+
+/// When the host is told of completions, by one interrupt for several of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coalescing {
+    /// With the last of so many [count].
+    pub completions: u32,
+    /// Or so long after the first one of them, if that is before [ns].
+    pub time: Ns,
 }
 
 /// The controller and its scheduling.

@@ -76,6 +76,10 @@ pub struct EngineCounters {
     pub split_requests: u64,
     /// Commands of such requests.
     pub split_commands: u64,
+    /// Interrupts, each of which told the host of what was gathered.
+    pub interrupts: u64,
+    /// Completions that they told of.
+    pub gathered_completions: u64,
     /// Events taken from the queue.
     pub events: u64,
 }

@@ -10,7 +10,7 @@ use ninescope_ftl::Ftl;
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{FlashCommand, Nand};
 use ninescope_media::scm::{ScmCommand, ScmCommandKind, Verified};
-use ninescope_model::{BankId, BlockGroup, Cause, DieId, Lpa, Pool, Ppa, Request, SlotId, Source};
+use ninescope_model::{BankId, BlockGroup, Cause, DieId, Lpa, Op, Pool, Ppa, Request, SlotId, Source};
 
 use crate::config::{ProtocolConfig, WriteCompletion};
 use crate::counters::EngineCounters;
@@ -287,6 +287,11 @@ pub enum Event<'a> {
     /// The bus of DRAM is given to an access, which was asked for before or now, until then. What a cache in DRAM does is told of
     /// its banks.
     DramTaken { access: &'a DramAccess, until: Ns },
+    /// A host command of a queue is done, and waits until the host is told; `parts` say where its time went up to now. The other
+    /// fields are those of [`Event::Completed`], which comes with the interrupt.
+    Gathered { slot: u32, id: u64, queue: u32, op: Op, parts: &'a Parts, behind: &'a [Waits], transaction: u32 },
+    /// The host is told that so many commands of a queue have completed, each by a [`Event::Completed`].
+    Interrupted { queue: u32, completions: u32 },
     /// A host command completed; `parts` say where its time went. They are those of `transaction`, the last page
     /// access it waited for; `NONE` where it did not wait for the media. `behind` says by holder whom it waited for: each lane,
     /// and then the drive; it is empty where there is one lane alone. `last`: with it all of the host's request has completed.

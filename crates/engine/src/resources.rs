@@ -3,7 +3,7 @@
 use ninescope_kernel::ResourceId;
 use ninescope_model::{BankId, ChannelId, DieId};
 
-/// Wake-up slots in their order at equal times: resources that free, then timers, then arrivals.
+/// Wake-up slots in their order at equal times: resources that free, then timers, then arrivals, then interrupts.
 #[derive(Clone, Copy, Debug)]
 pub struct Resources {
     pub dies: u32,
@@ -75,7 +75,11 @@ impl Resources {
         ResourceId(self.stages + 8)
     }
 
+    pub fn interrupts(self) -> ResourceId {
+        ResourceId(self.stages + 9)
+    }
+
     pub fn count(self) -> usize {
-        (self.stages + 9) as usize
+        (self.stages + 10) as usize
     }
 }

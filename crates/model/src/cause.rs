@@ -102,10 +102,12 @@ pub enum Cause {
     OwnParts,
     /// The controller's DRAM: accesses to it and the wait for its bus.
     Dram,
+    /// Completed, and the host was not told: completions are gathered.
+    Interrupt,
 }
 
 /// Number of causes: lanes of a request's parts.
-pub const CAUSES: usize = 32;
+pub const CAUSES: usize = 33;
 
 impl Occupancy {
     /// All occupancies, in lane order.
@@ -178,6 +180,7 @@ impl Cause {
         Self::Encode,
         Self::OwnParts,
         Self::Dram,
+        Self::Interrupt,
     ];
 
     /// The key in results.
@@ -215,6 +218,7 @@ impl Cause {
             Self::Encode => "encode",
             Self::OwnParts => "own_parts",
             Self::Dram => "dram",
+            Self::Interrupt => "interrupt",
         }
     }
 }

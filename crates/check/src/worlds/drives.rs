@@ -184,11 +184,14 @@ fn ftl(dice: &mut Dice, shape: &GeometryConfig, unit_is_page: bool) -> FtlSectio
 fn controller(dice: &mut Dice) -> ControllerConfig {
     // Of its own, so that worlds of before stay what they are.
     let protocol = &mut dice.of("protocol");
+    let interrupts = protocol.chance(12).then(|| (protocol.small(1, 20), protocol.time(1, 6)));
     ControllerConfig {
         queue_depth: dice.small(1, 64),
         link_rate: dice.rate(),
         command_cost: dice.time(0, 4),
         max_transfer: protocol.chance(15).then(|| Bytes(512 * u64::from(protocol.small(1, 24)))),
+        interrupt_threshold: interrupts.map(|(threshold, _)| threshold),
+        interrupt_time: interrupts.map(|(_, time)| time),
         write_completion: if dice.chance(65) { WriteCompletion::Buffer } else { WriteCompletion::Program },
         buffered_pages: dice.chance(60).then(|| dice.small(1, 20)),
         shared_buffered_pages: dice.chance(20).then(|| dice.small(1, 400)),

@@ -133,6 +133,9 @@ impl<K: Kind> Device<K> {
         if self.waits_for_memory {
             self.add_waits_for_memory(index, &mut parts, transaction);
         }
+        if self.host.has_protocol() {
+            return self.complete_by_protocol(index, parts, transaction);
+        }
         let latency = command.close_parts(&mut self.run, &mut parts)?;
         if let Some(tenants) = &mut self.run.transactions.tenants {
             tenants.completes(index, transaction);
@@ -140,37 +143,22 @@ impl<K: Kind> Device<K> {
                 self.waited_for_memory_behind(index, transaction);
             }
         }
-        if command.hint == CacheHint::FlushRead && self.flash.has_flush_reads() {
-            self.flush_read_completes(index, &command)?;
-        }
-        self.run.transactions.command_ended(index);
-        if self.host.has_protocol() {
-            return self.part_completed(index, &command, &parts, (latency, transaction));
-        }
+        self.command_over(index, &command)?;
         let awaited = self.host.leaves(now, index, &command);
         self.request_ended((&command, &command), (latency, awaited), &parts, (index, transaction))
     }
 
-    /// A command that may be a part of a request completed; with the last one its request does.
-    #[inline(never)]
-    fn part_completed(
-        &mut self,
-        index: u32,
-        command: &HostCommand,
-        parts: &Parts,
-        (latency, transaction): (Ns, u32),
-    ) -> Result<(), SimulationError> {
-        let (awaited, whole) = self.host.part_leaves(self.run.now, index, command);
-        if let Some(whole) = whole {
-            return self.request_ended((&whole, command), (latency, awaited), parts, (index, transaction));
+    /// Nothing is done for a command any more.
+    #[inline]
+    pub(super) fn command_over(&mut self, index: u32, command: &HostCommand) -> Result<(), SimulationError> {
+        if command.hint == CacheHint::FlushRead && self.flash.has_flush_reads() {
+            self.flush_read_completes(index, command)?;
         }
-        if awaited {
-            self.host.made_room(&mut self.run, command.op, parts);
-        }
-        self.tell_completed(command, parts, (index, transaction), false)
+        self.run.transactions.command_ended(index);
+        Ok(())
     }
 
-    fn tell_completed(
+    pub(super) fn tell_completed(
         &mut self,
         command: &HostCommand,
         parts: &Parts,
@@ -185,7 +173,7 @@ impl<K: Kind> Device<K> {
 
     /// A request is over, with the last of its commands: both as commands, which are one where each request is a command.
     #[inline]
-    fn request_ended(
+    pub(super) fn request_ended(
         &mut self,
         (command, last): (&HostCommand, &HostCommand),
         (latency, awaited): (Ns, bool),

@@ -8,6 +8,7 @@ mod collection;
 mod command;
 mod dies;
 mod dram;
+mod interrupt;
 pub mod kind;
 mod mapping;
 mod programs;
@@ -319,7 +320,8 @@ impl<K: Kind> Device<K> {
                     Ok(())
                 }
                 7 => self.dram_woke(),
-                _ => self.arrival_woke(),
+                8 => self.arrival_woke(),
+                _ => self.interrupt_woke(),
             }
         }
     }

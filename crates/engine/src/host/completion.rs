@@ -16,9 +16,24 @@ impl HostCommand {
     /// Where they do not sum to that.
     #[inline]
     pub fn close_parts<Q>(&self, run: &mut Run<Q>, parts: &mut Parts) -> Result<Ns, SimulationError> {
+        self.add_front_parts(parts);
+        self.latency(run, parts)
+    }
+
+    /// Adds those of the front stages.
+    #[inline]
+    pub fn add_front_parts(&self, parts: &mut Parts) {
         parts.add(Cause::HostQueue, self.host_queue);
         parts.add(Cause::CommandProcessing, self.processing);
         parts.add(Cause::Link, self.link_in);
+    }
+
+    /// The latency of a command whose parts are all there.
+    ///
+    /// # Errors
+    /// Where they do not sum to that.
+    #[inline]
+    pub fn latency<Q>(&self, run: &mut Run<Q>, parts: &Parts) -> Result<Ns, SimulationError> {
         let (at, id, latency) = (run.now, self.id, run.now - self.submitted);
         if parts.total() != latency.0 {
             return Err(SimulationError::Attribution { at, id, parts: parts.total(), latency: latency.0 });

@@ -121,10 +121,11 @@ impl Rests {
 }
 
 impl Lane {
-    pub fn new(config: LaneConfig, queue_depth: u32) -> Self {
+    /// A lane that has not begun, which submits so much at most: closed, or open.
+    pub fn new(config: LaneConfig, queue_depth: u32, open_depth: u32) -> Self {
         let arrival = config.workload.arrival();
         let depth = match arrival {
-            Arrival::Open => queue_depth,
+            Arrival::Open => open_depth,
             Arrival::Closed => queue_depth.min(config.closed_queue_depth.max(1)),
         };
         Self {

@@ -25,6 +25,7 @@ pub use lane::{LaneConfig, Think};
 pub use limit::Limit;
 pub use link::LinkJob;
 use link::LinkOut;
+pub use protocol::Gathered;
 use protocol::Protocol;
 use served::Moved;
 use stages::SerialStage;
@@ -266,7 +267,9 @@ impl HostFront {
         // A lane alone is always the next.
         let arbitration = if turns.len() > 1 { config.arbitration.chosen().build(&turns) } else { None };
         let protocol = Protocol::new(&config.protocol, &lanes);
-        let lanes: Vec<Lane> = lanes.into_iter().map(|lane| Lane::new(lane, queue_depth)).collect();
+        // What arrives and the host was not told of may be more than the device has places for.
+        let open_depth = if protocol.is_some() { u32::MAX } else { queue_depth };
+        let lanes: Vec<Lane> = lanes.into_iter().map(|lane| Lane::new(lane, queue_depth, open_depth)).collect();
         let wanted = lanes.iter().fold(0, |sum: u32, lane| sum.saturating_add(lane.depth));
         Self {
             turn: 0,
@@ -412,6 +415,11 @@ impl HostFront {
     #[inline]
     fn completed(&mut self, lane: u16, op: Op, now: Ns) {
         self.inside -= 1;
+        self.request_completed(lane, op, now);
+    }
+
+    #[inline]
+    fn request_completed(&mut self, lane: u16, op: Op, now: Ns) {
         self.lanes[lane as usize].completed(op, now);
         self.completed += 1;
     }

@@ -224,6 +224,10 @@ impl Mapping {
             self.fetches.push_back(page);
         }
         *last = self.waiters.insert(Waiter { command, first: units.start, end: units.end, before: *last });
+        if self.waits.len() <= command as usize {
+            // One is inside under a number beyond the places there are while the host is not told of others.
+            self.waits.resize(command as usize + 1, Wait::default());
+        }
         let wait = &mut self.waits[command as usize];
         (wait.pages, wait.since) = (wait.pages + 1, now);
     }
@@ -293,7 +297,7 @@ impl Mapping {
     /// How long a command that ends has waited for the map.
     #[inline]
     pub fn take_wait(&mut self, command: u32) -> Ns {
-        std::mem::take(&mut self.waits[command as usize].time)
+        self.waits.get_mut(command as usize).map_or(Ns::ZERO, |wait| std::mem::take(&mut wait.time))
     }
 
     // ---- changes -----------------------------------------------------------------------------------

@@ -11,8 +11,15 @@ use super::histogram::BUCKETS;
 use super::ledger::DieLedger;
 
 /// Where one request's latency went, one lane per cause [ns].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parts(pub [u64; CAUSES]);
+
+impl Default for Parts {
+    #[inline]
+    fn default() -> Self {
+        Self([0; CAUSES])
+    }
+}
 
 impl Parts {
     /// Adds time to a cause.

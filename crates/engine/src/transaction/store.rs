@@ -61,6 +61,13 @@ impl TransactionStore {
         }
     }
 
+    /// A command is inside under this number, which may be beyond those that there is room for.
+    pub fn room_for_command(&mut self, command: u32) {
+        if self.commands.len() <= command as usize {
+            self.commands.resize(command as usize + 1, CommandShares::default());
+        }
+    }
+
     /// The data of a transaction pass no decoder.
     #[inline]
     pub fn was_not_coded(&mut self, index: u32) {

@@ -77,6 +77,21 @@ impl TenantWaits {
         row(&mut self.front, command, self.last.len()).fill(FrontWaits::default());
     }
 
+    /// Of the command that completed last: whom it waited for.
+    pub fn lend_last(&mut self) -> Vec<Waits> {
+        std::mem::take(&mut self.last)
+    }
+
+    /// The same, given back before anything else is asked.
+    pub fn give_last_back(&mut self, last: Vec<Waits>) {
+        self.last = last;
+    }
+
+    /// Of the command that the host is told of now: whom it waited for.
+    pub fn tell_of(&mut self, waits: &[Waits]) {
+        self.last.copy_from_slice(waits);
+    }
+
     /// The tenant of a command inside.
     pub fn of_command(&self, command: u32) -> u16 {
         self.of_command[command as usize]

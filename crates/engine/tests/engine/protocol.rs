@@ -4,7 +4,7 @@
 //! that, and the link takes no time unless a test says so.
 
 use crate::common::{Bench, Prefill, at, closed, flush, open, read, slc, trim, write};
-use ninescope_engine::{Device, LaneConfig, Plain, ProtocolConfig};
+use ninescope_engine::{Coalescing, Device, LaneConfig, Plain, ProtocolConfig};
 use ninescope_kernel::Ns;
 use ninescope_model::{Cause, Op, Request};
 
@@ -116,4 +116,99 @@ fn jobs_take_turns_command_by_command() {
     let mut device = Device::<Plain>::with_lanes(&limited, &bench.limits, ftl, nand, lanes, Default::default());
     device.run().expect("the run ends well");
     assert_eq!(latencies(&device), [COST, 5 * COST], "the short request is second, the long one has the other turns");
+}
+
+// ---- completions that are gathered -----------------------------------------------------------------
+
+fn gathering(completions: u32, time: u64) -> ProtocolConfig {
+    ProtocolConfig { interrupts: Some(Coalescing { completions, time: Ns(time) }), ..ProtocolConfig::default() }
+}
+
+/// A closed job of reads that the controller answers at once.
+fn closed_run(protocol: ProtocolConfig, depth: u32, count: u64) -> Device {
+    let mut bench = empty(protocol);
+    bench.limits.closed_queue_depth = depth;
+    bench.run(closed(reads(count, 1)))
+}
+
+#[test]
+fn one_request_at_a_time_takes_the_time_of_the_interrupt_more() {
+    let device = drive(1, gathering(8, 10_000)).run(closed(vec![read(0, UNIT_SECTORS), read(8, UNIT_SECTORS)]));
+    assert_eq!(latencies(&device), [COST + SERVICE + 10_000; 2]);
+    assert_eq!(part(&device, Op::Read, Cause::Interrupt), 2 * 10_000);
+    assert_eq!((device.counters().interrupts, device.counters().gathered_completions), (2, 2));
+    assert_eq!(device.now().0, 2 * (COST + SERVICE + 10_000), "the next is submitted when the host was told");
+}
+
+#[test]
+fn as_many_as_are_in_flight_come_with_one_interrupt() {
+    let device = closed_run(gathering(4, 1_000_000), 4, 40);
+    // The controller is busy without a break: each four of them are told of with the last.
+    assert_eq!(device.now().0, 40 * COST);
+    assert_eq!(latencies(&device), [4 * COST; 40]);
+    assert_eq!(part(&device, Op::Read, Cause::Interrupt), 10 * (3 + 2 + 1) * COST);
+    assert_eq!((device.counters().interrupts, device.counters().gathered_completions), (10, 40));
+}
+
+#[test]
+fn fewer_than_an_interrupt_is_about_wait_for_its_time() {
+    // Three in flight, told of so long after the first: the controller rests until the host knows.
+    let device = closed_run(gathering(4, 50_000), 3, 30);
+    assert_eq!(latencies(&device), [COST + 50_000; 30]);
+    assert_eq!(device.now().0, 10 * (COST + 50_000));
+    assert_eq!(device.counters().interrupts, 10);
+}
+
+#[test]
+fn what_comes_at_the_time_of_an_interrupt_is_told_of_with_it() {
+    // Completions at 1, 2, 3, 4 and 5 us; interrupts at 3 us for three of them, and at 6 us for the last two.
+    let device = closed_run(gathering(8, 2 * COST), 8, 5);
+    assert_eq!(latencies(&device), [3, 3, 3, 6, 6].map(|at| at * COST));
+}
+
+#[test]
+fn requests_that_arrive_wait_half_of_a_round_for_their_interrupt() {
+    let gap = 10_000;
+    let requests: Vec<Request> = (0..400).map(|index| at(index * gap, read(0, UNIT_SECTORS))).collect();
+    let device = empty(gathering(8, 1_000_000)).run(open(requests));
+    // Of each eight the first waits for seven gaps, the last not at all.
+    assert_eq!(part(&device, Op::Read, Cause::Interrupt), 400 * 7 * gap / 2);
+    assert_eq!(device.meter().latency_sum, u128::from(400 * (COST + 7 * gap / 2)));
+}
+
+#[test]
+fn a_place_of_the_queue_is_free_before_the_host_is_told() {
+    let mut bench = empty(gathering(3, 1_000_000));
+    bench.engine.queue_depth = 1;
+    let requests: Vec<Request> = (0..3).map(|_| read(0, UNIT_SECTORS)).collect();
+    let device = bench.run(open(requests));
+    assert_eq!(latencies(&device), [3 * COST; 3]);
+    assert_eq!(part(&device, Op::Read, Cause::HostQueue), (1 + 2) * COST);
+    assert_eq!(part(&device, Op::Read, Cause::Interrupt), (2 + 1) * COST);
+}
+
+#[test]
+fn commands_of_a_request_are_gathered_one_by_one() {
+    let device = closed_run(ProtocolConfig { max_transfer: Some(2), ..gathering(2, 1_000_000) }, 1, 5);
+    // Four commands a request, two interrupts.
+    assert_eq!(latencies(&device), [4 * COST; 5]);
+    assert_eq!((device.counters().interrupts, device.counters().gathered_completions), (10, 20));
+    assert_eq!(part(&device, Op::Read, Cause::Interrupt), 0, "the last command of each is the last of its interrupt");
+}
+
+#[test]
+fn each_job_has_interrupts_of_its_own() {
+    let bench = empty(gathering(2, 50_000));
+    let job = |count: u64, depth: u32| LaneConfig::new(Box::new(closed(reads(count, 1))), depth);
+    let ftl = bench.ftl();
+    let nand = bench.nand(&ftl);
+    let lanes = vec![job(4, 2), job(1, 1)];
+    let mut device = Device::<Plain>::with_lanes(&bench.engine, &bench.limits, ftl, nand, lanes, Default::default());
+    device.run().expect("the run ends well");
+    // The first job's two of a round are told of with the second, the other job's one after its time: its command is the
+    // second of all.
+    let of =
+        |lane: u16| device.request_log().iter().filter(move |entry| entry.lane == lane).map(|entry| entry.latency.0);
+    assert_eq!(of(0).collect::<Vec<_>>(), [3 * COST, 3 * COST, 2 * COST, 2 * COST]);
+    assert_eq!(of(1).collect::<Vec<_>>(), [2 * COST + 50_000]);
 }

@@ -1,17 +1,19 @@
 //! The controller of a drive: queues, buffers, links, schedulers.
 
-use ninescope_engine::{EngineConfig, ProtocolConfig};
+use ninescope_engine::{Coalescing, EngineConfig, ProtocolConfig};
 use ninescope_kernel::{Ns, Rate};
 use ninescope_model::units::Bytes;
 use ninescope_model::{Geometry, SECTOR_BYTES};
 
-use crate::config::LoadedDrive;
+use crate::config::{ControllerConfig, LoadedDrive};
 use crate::error::Error;
 
 /// No stage of a command may take longer [ns]: beyond it is a typing error, and sums of times cannot overflow.
 pub(super) const TIME_MAX: u64 = 3_600_000_000_000;
 /// The most entries of a queue or buffer: NVMe's largest queue.
 pub(crate) const ENTRIES_MAX: u64 = 65_535;
+/// The most completions of one interrupt: NVMe's aggregation threshold has eight bits, from 1 on.
+const COALESCED_MAX: u32 = 256;
 /// The slowest link and channel [B/s]: the longest transfer must be short beside the simulated time there is.
 const RATE_MIN: u64 = 1_000;
 
@@ -54,7 +56,33 @@ pub fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: boo
 /// What lies between the requests of the host and the drive's commands.
 fn protocol(drive: &LoadedDrive) -> Result<ProtocolConfig, Error> {
     let controller = &drive.config.controller;
-    Ok(ProtocolConfig { max_transfer: max_transfer(drive, controller.max_transfer)? })
+    Ok(ProtocolConfig {
+        max_transfer: max_transfer(drive, controller.max_transfer)?,
+        interrupts: interrupts(drive, controller)?,
+    })
+}
+
+/// How completions are gathered: by a number and a time, both or none.
+fn interrupts(drive: &LoadedDrive, controller: &ControllerConfig) -> Result<Option<Coalescing>, Error> {
+    let refused = |key: &str, problem: &str| Err(drive.error_at(&format!("controller.{key}"), problem));
+    let (completions, time) = match (controller.interrupt_threshold, controller.interrupt_time) {
+        (None, None) => return Ok(None),
+        (Some(_), None) => {
+            return refused("interrupt_threshold", "needs `interrupt_time`, or the last ones wait for ever");
+        }
+        (None, Some(_)) => return refused("interrupt_time", "needs `interrupt_threshold`"),
+        (Some(completions), Some(time)) => (completions, Ns(time.0)),
+    };
+    match (completions, time) {
+        (0, _) => refused("interrupt_threshold", "must not be zero"),
+        (_, Ns::ZERO) => refused("interrupt_time", "must not be zero"),
+        _ if completions > COALESCED_MAX => refused(
+            "interrupt_threshold",
+            &format!("is {completions}, at most {COALESCED_MAX} are supported, as by NVMe"),
+        ),
+        _ if time.0 > TIME_MAX => refused("interrupt_time", "is longer than an hour"),
+        _ => Ok(Some(Coalescing { completions, time })),
+    }
 }
 
 /// The sectors of the largest command.

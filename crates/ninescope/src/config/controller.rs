@@ -26,6 +26,15 @@ pub struct ControllerConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = above_zero)]
     pub max_transfer: Option<Bytes>,
+    /// Completions of a job that the host is told of with one interrupt [count], as NVMe's aggregation threshold; absent: it is
+    /// told of each at once. With `interrupt_time`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub interrupt_threshold: Option<u32>,
+    /// How long the first of them waits at most until the host is told [ns], as NVMe's aggregation time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub interrupt_time: Option<Duration>,
     /// When a host write completes: "buffer" or "program".
     pub write_completion: WriteCompletion,
     /// Filled pages of a die that wait for their program [count]; absent: two stripes per frontier.
@@ -50,6 +59,8 @@ impl Default for ControllerConfig {
             link_rate: BytesPerSecond(4_000_000_000),
             command_cost: Duration(1_000),
             max_transfer: None,
+            interrupt_threshold: None,
+            interrupt_time: None,
             write_completion: WriteCompletion::default(),
             buffered_pages: None,
             shared_buffered_pages: None,

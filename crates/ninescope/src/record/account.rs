@@ -207,6 +207,17 @@ impl Account {
         self.completed - self.request.submitted
     }
 
+    /// The same with the wait until the host was told.
+    #[must_use]
+    pub fn told(mut self, now: Ns, parts: &Parts) -> Self {
+        let (from, acts) = (self.completed, Acts { request: self.id, ..Acts::default() });
+        if now > from {
+            let (name, cause) = (Cause::Interrupt.name(), Some(Cause::Interrupt));
+            self.stages.push(Stage { name, cause, from, until: now, die: None, behind_others: false, acts });
+        }
+        Self { completed: now, parts: *parts, ..self }
+    }
+
     /// The parts again, summed over the stages and what held the dies. Of the waits for a channel the device alone says how
     /// much of them was its own doing.
     pub fn parts_of_stages(&self) -> Parts {

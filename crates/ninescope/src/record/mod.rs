@@ -15,6 +15,8 @@ mod slowest;
 mod timeline;
 mod work;
 
+use std::collections::BTreeMap;
+
 use ninescope_engine::{Event, Probe, SimulationError, View};
 use ninescope_kernel::Ns;
 use ninescope_model::{Geometry, Op};
@@ -52,6 +54,8 @@ pub struct Recorder {
     requests: RequestBook,
     slowest: [Slowest; 2],
     timeline: Option<Timeline>,
+    /// By slot: requests that are done and of which the host is told later.
+    gathered: BTreeMap<u32, Account>,
     geometry: Option<Geometry>,
     /// Simulated time of the last event [ns].
     now: Ns,
@@ -65,6 +69,7 @@ impl Recorder {
             requests: RequestBook::default(),
             slowest: [Slowest::new(settings.slowest), Slowest::new(settings.slowest)],
             timeline: settings.window.map(|(from, until)| Timeline::new(from, until)),
+            gathered: BTreeMap::new(),
             geometry: None,
             now: Ns::ZERO,
         }
@@ -105,8 +110,13 @@ impl Recorder {
         let slowest = ranked && self.slowest[request.op as usize].takes(latency, id);
         let shown = self.timeline.as_ref().is_some_and(|timeline| timeline.takes(request.submitted, view.now));
         if slowest || shown {
-            let dies = slowest.then(|| (&self.dies, self.slowest[request.op as usize].stretches()));
-            let account = self.requests.account(view, slot, parts, transaction, dies);
+            let account = match self.gathered.remove(&slot) {
+                Some(account) => account.told(view.now, parts),
+                None => {
+                    let dies = slowest.then(|| (&self.dies, self.slowest[request.op as usize].stretches()));
+                    self.requests.account(view, slot, parts, transaction, dies)
+                }
+            };
             if let Some(timeline) = self.timeline.as_mut().filter(|_| shown) {
                 timeline.request(view.now, &account);
             }
@@ -114,6 +124,7 @@ impl Recorder {
                 self.slowest[request.op as usize].add(account);
             }
         }
+        self.gathered.remove(&slot);
         self.requests.left(slot);
     }
 
@@ -169,6 +180,12 @@ impl Probe for Recorder {
             Event::Recovered { die } => self.dies.recovered(view.now, die),
             Event::ResumeBegan { die } => self.dies.resume_began(view.now, die),
             Event::Resumed { die } => self.dies.resumed(view, die),
+            Event::Gathered { slot, op, parts, transaction, .. } => {
+                let stretches =
+                    self.slowest.get(op as usize).filter(|slowest| slowest.is_wanted()).map(Slowest::stretches);
+                let dies = stretches.map(|most| (&self.dies, most));
+                self.gathered.insert(slot, self.requests.account(view, slot, parts, transaction, dies));
+            }
             Event::Completed { .. } => self.completed(view, &event),
             Event::MeasuringBegan => self.slowest.iter_mut().for_each(Slowest::clear),
             _ => {}

@@ -290,6 +290,8 @@ fn mistakes_in_a_set_name_it() {
         ("controller.max_transfer=0B", &["controller.max_transfer", "at least a sector"]),
         ("controller.max_transfer=1000B", &["controller.max_transfer", "no multiple of a sector"]),
         ("controller.max_transfer=100TiB", &["controller.max_transfer", "at most"]),
+        ("controller.interrupt_threshold=8", &["controller.interrupt_threshold", "needs `interrupt_time`"]),
+        ("controller.interrupt_time=1us", &["controller.interrupt_time", "needs `interrupt_threshold`"]),
         ("controller.buffered_pages=0", &["controller.buffered_pages"]),
         ("ftl.victim={policy=\"d-choices\", d=4294967295}", &["ftl.victim.d", "at most 1000", "`greedy`"]),
         ("controller.buffered_pages=1", &["controller.buffered_pages", "at least 2"]),

@@ -80,7 +80,9 @@ impl Host {
             host_queue: now - submitted,
             ..HostCommand::default()
         });
-        protocol.part_taken_in(lane, index, &part);
+        protocol.part_taken_in(queue, index, &part);
+        // Commands of which the host is not told yet keep their numbers, and others have their places.
+        run.transactions.room_for_command(index);
         Ok(Some((index, part.request)))
     }
 
@@ -96,16 +98,23 @@ impl Host {
         Ok(())
     }
 
-    /// A command leaves the device. Returns whether a request waits for its place since before now, and its own request, as one
+    /// Whether a request waits for a place since before now.
+    pub fn is_awaited(&self, now: Ns) -> bool {
+        self.front.is_awaited(now)
+    }
+
+    /// A command leaves the device, or the host is told that it has. Returns whether a request waits for its place since before now, and its own request, as one
     /// command, where all of that has completed.
     #[inline(never)]
     pub fn part_leaves(&mut self, now: Ns, index: u32, command: &HostCommand) -> (bool, Option<HostCommand>) {
         self.commands.remove(index);
-        let awaited = self.front.is_awaited(now);
+        let awaited = self.is_awaited(now) && !self.gathers();
         let whole = self.front.protocol.as_mut().and_then(|protocol| protocol.part_completed(index, command));
-        match &whole {
-            Some(whole) => self.front.completed(whole.lane, whole.op, now),
-            None => self.front.inside -= 1,
+        if !self.gathers() {
+            self.front.inside -= 1;
+        }
+        if let Some(whole) = &whole {
+            self.front.request_completed(whole.lane, whole.op, now);
         }
         self.latest_completion = now;
         (awaited, whole)

@@ -1,15 +1,18 @@
 //! What lies between the requests of the host and the commands that the drive takes in, where the description of the drive says
-//! that anything does: a largest command.
+//! that anything does: a largest command, completions that are gathered.
 //!
 //! A drive without any of it has no [`Protocol`], and each request is a command. Knows nothing of what is done for a command.
 
 mod intake;
+mod interrupts;
 mod parts;
 
 use ninescope_kernel::Slab;
 
 use super::lane::LaneConfig;
 use crate::config::ProtocolConfig;
+pub use interrupts::Gathered;
+use interrupts::Interrupts;
 use parts::{OpenRequest, Rest};
 
 /// A queue of commands that the host has for a job, to which the drive gives turns.
@@ -22,6 +25,7 @@ struct Queue {
 #[derive(Clone, Copy, Debug, Default)]
 struct OfCommand {
     request: u32,
+    queue: u32,
 }
 
 /// How far the host is with its requests, and whose queue is next.
@@ -37,6 +41,8 @@ pub(super) struct Protocol {
     rests: Vec<Option<Rest>>,
     /// By command inside.
     of_command: Vec<OfCommand>,
+    /// Completions that are gathered, where they are.
+    interrupts: Option<Interrupts>,
     /// Commands taken in so far.
     commands: u64,
 }
@@ -50,6 +56,7 @@ impl Protocol {
         let queues: Vec<Queue> = (0..lanes.len() as u16).map(|lane| Queue { lane }).collect();
         Some(Box::new(Self {
             config: *config,
+            interrupts: config.interrupts.map(|config| Interrupts::new(config, queues.len())),
             queues,
             turn: 0,
             requests: Slab::with_capacity(lanes.len()),

@@ -4,7 +4,7 @@
 use ninescope_kernel::Ns;
 use ninescope_model::{Lba, Op, Request};
 
-use super::Protocol;
+use super::{OfCommand, Protocol};
 use crate::host::HostCommand;
 
 /// A request some of whose commands are not taken in or have not completed.
@@ -67,8 +67,9 @@ impl Protocol {
         Some((request, Part { request: part, first: lba == whole.lba, of_several: whole.sectors > most, waited_since }))
     }
 
-    /// The next command of a lane was taken in at `slot`.
-    pub(super) fn part_taken_in(&mut self, lane: usize, slot: u32, part: &Part) {
+    /// The next command of a queue was taken in at `slot`.
+    pub(super) fn part_taken_in(&mut self, queue: usize, slot: u32, part: &Part) {
+        let lane = self.lane_of(queue);
         let Some(rest) = &mut self.rests[lane] else { return };
         let request = rest.request;
         (rest.lba.0, rest.sectors) = (part.request.end(), rest.sectors - part.request.sectors);
@@ -77,8 +78,8 @@ impl Protocol {
         } else {
             self.requests[request].pending += 1;
         }
-        self.of_command.resize(self.of_command.len().max(slot as usize + 1), Default::default());
-        self.of_command[slot as usize].request = request;
+        self.of_command.resize(self.of_command.len().max(slot as usize + 1), OfCommand::default());
+        self.of_command[slot as usize] = OfCommand { request, queue: queue as u32 };
         self.commands += 1;
     }
 

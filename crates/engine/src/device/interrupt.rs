@@ -1,0 +1,106 @@
+//! Commands on a drive with a protocol between requests and commands: they complete as parts of requests, and the host may be
+//! told of several at once.
+
+use ninescope_kernel::Ns;
+use ninescope_model::Cause;
+
+use super::Device;
+use super::kind::Kind;
+use crate::error::SimulationError;
+use crate::host::{Gathered, HostCommand};
+use crate::meter::Parts;
+use crate::probe::{Event, observe};
+
+impl<K: Kind> Device<K> {
+    /// Completes a command, or gathers it for an interrupt.
+    #[inline(never)]
+    pub(super) fn complete_by_protocol(
+        &mut self,
+        index: u32,
+        mut parts: Parts,
+        transaction: u32,
+    ) -> Result<(), SimulationError> {
+        let command = *self.host.command(index);
+        command.add_front_parts(&mut parts);
+        if let Some(tenants) = &mut self.run.transactions.tenants {
+            tenants.completes(index, transaction);
+        }
+        if self.host.gathers() {
+            return self.gather(index, &command, &parts, transaction);
+        }
+        let latency = command.latency(&mut self.run, &parts)?;
+        self.part_completed(index, &command, &parts, (latency, transaction))
+    }
+
+    fn gather(
+        &mut self,
+        slot: u32,
+        command: &HostCommand,
+        parts: &Parts,
+        transaction: u32,
+    ) -> Result<(), SimulationError> {
+        let tenants = self.run.transactions.tenants.as_mut();
+        let behind = tenants.map(|tenants| tenants.lend_last()).unwrap_or_default();
+        let (at, queue) = (self.run.now, self.host.queue_of(slot));
+        observe!(
+            self,
+            Event::Gathered { slot, id: command.id, queue, op: command.op, parts, behind: &behind, transaction }
+        );
+        let gathered = Gathered { slot, at, transaction, parts: *parts };
+        let enough = self.host.gather(&mut self.run, gathered, &behind);
+        if let Some(tenants) = &mut self.run.transactions.tenants {
+            tenants.give_last_back(behind);
+        }
+        if self.host.is_awaited(at) {
+            self.host.made_room(&mut self.run, command.op, parts);
+        }
+        if enough { self.interrupt(queue) } else { Ok(()) }
+    }
+
+    /// Time has come for an interrupt; others of this instant follow.
+    pub(super) fn interrupt_woke(&mut self) -> Result<(), SimulationError> {
+        match self.host.due_interrupt(self.run.now) {
+            Some(queue) => self.interrupt(queue),
+            None => Ok(()),
+        }
+    }
+
+    /// The host is told of what a queue has gathered.
+    fn interrupt(&mut self, queue: u32) -> Result<(), SimulationError> {
+        let batch = self.host.raise_interrupt(queue);
+        let completions = batch.commands().len() as u32;
+        self.run.counters.interrupts += 1;
+        self.run.counters.gathered_completions += u64::from(completions);
+        observe!(self, Event::Interrupted { queue, completions });
+        for (number, &Gathered { slot, at, transaction, mut parts }) in batch.commands().iter().enumerate() {
+            parts.add(Cause::Interrupt, self.run.now - at);
+            if let Some(tenants) = &mut self.run.transactions.tenants {
+                tenants.tell_of(batch.behind(number));
+            }
+            let command = *self.host.command(slot);
+            let latency = command.latency(&mut self.run, &parts)?;
+            self.part_completed(slot, &command, &parts, (latency, transaction))?;
+        }
+        self.host.interrupt_is_over(&mut self.run, batch);
+        Ok(())
+    }
+
+    /// A command that may be a part of a request completed; with the last one its request does.
+    fn part_completed(
+        &mut self,
+        index: u32,
+        command: &HostCommand,
+        parts: &Parts,
+        (latency, transaction): (Ns, u32),
+    ) -> Result<(), SimulationError> {
+        self.command_over(index, command)?;
+        let (awaited, whole) = self.host.part_leaves(self.run.now, index, command);
+        if let Some(whole) = whole {
+            return self.request_ended((&whole, command), (latency, awaited), parts, (index, transaction));
+        }
+        if awaited {
+            self.host.made_room(&mut self.run, command.op, parts);
+        }
+        self.tell_completed(command, parts, (index, transaction), false)
+    }
+}
