@@ -25,6 +25,7 @@ use crate::marks::{Mark, Marks};
 use crate::oracle::Oracle;
 use crate::partitions::PartitionBook;
 use crate::protocol::Protocol;
+use crate::queues::Queues;
 use crate::reliability::ReliabilityBook;
 use crate::reliability::clean::CleanUnits;
 use crate::reliability::reads::Taker;
@@ -53,6 +54,7 @@ pub struct Checker {
     requests: Requests,
     protocol: Protocol,
     interrupts: Interrupts,
+    queues: Queues,
     intake: Intake,
     groups: Groups,
     space: Space,
@@ -87,6 +89,7 @@ impl Checker {
             requests: Requests::default(),
             protocol: Protocol::default(),
             interrupts: Interrupts::default(),
+            queues: Queues::default(),
             intake: Intake::default(),
             groups: Groups::default(),
             space: Space::default(),
@@ -257,6 +260,7 @@ impl Checker {
         }
         // Of one that was gathered that was compared when it completed.
         let gathered = self.interrupts.told(view.now, (slot, id), parts)?;
+        self.queues.left(view.now, (slot, id), parts)?;
         if let Some(blame) = self.blame.as_mut().filter(|_| !gathered) {
             blame.completed(view, slot, id, (request.op, parts, behind, transaction))?;
         }
@@ -618,13 +622,20 @@ impl Probe for Checker {
                 self.requests.started(lane_depths);
                 self.protocol.started(protocol, lane_depths.len());
                 self.interrupts.started(protocol.interrupts);
+                self.queues.started(protocol);
                 self.intake.started(limits);
                 self.started(view, write_completion == WriteCompletion::Program, buffer, lane_depths.len())
             }
-            Event::Fetched { slot, id, lane, request, whole } => {
+            Event::Fetched { slot, id, lane, queue, request, whole } => {
                 self.ledger.taken_in(&request, &whole);
                 self.sweep_when_due(view)?;
+                self.queues.entered(view.now, (slot, id), (queue, lane))?;
                 self.fetched(view, slot, (id, lane), (request, whole))
+            }
+            Event::EntriesFetched { queue, from, commands } => {
+                self.ledger.fetches += 1;
+                self.ledger.fetched_commands += u64::from(commands);
+                self.queues.came(view.now, (queue, from), commands)
             }
             Event::LinkIn { slot, from, until } => {
                 self.requests.data_crosses(slot, until);

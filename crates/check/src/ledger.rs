@@ -37,6 +37,8 @@ pub struct Ledger {
     pages_programmed: [u64; 4],
     padded_pages: [u64; 4],
     trim_sectors_ignored: u64,
+    pub fetches: u64,
+    pub fetched_commands: u64,
     pub interrupts: u64,
     pub gathered_completions: u64,
     split_requests: u64,
@@ -144,6 +146,8 @@ impl Ledger {
         same("engine.padded_pages", engine.padded_pages, self.padded_pages[0] + self.padded_pages[2])?;
         same("engine.gc_padded_pages", engine.gc_padded_pages, self.padded_pages[1] + self.padded_pages[3])?;
         same("engine.trim_sectors_ignored", engine.trim_sectors_ignored, self.trim_sectors_ignored)?;
+        same("engine.fetches", engine.fetches, self.fetches)?;
+        same("engine.fetched_commands", engine.fetched_commands, self.fetched_commands)?;
         same("engine.interrupts", engine.interrupts, self.interrupts)?;
         same("engine.gathered_completions", engine.gathered_completions, self.gathered_completions)?;
         same("engine.split_requests", engine.split_requests, self.split_requests)?;

@@ -23,6 +23,7 @@ mod marks;
 mod oracle;
 mod partitions;
 mod protocol;
+mod queues;
 mod reliability;
 mod requests;
 mod rule;

@@ -34,6 +34,8 @@ rules! {
         "The commands of a request follow each other, none is larger than one may be, and the request is over with the last of them.";
     Interrupts, "interrupts",
         "Where completions are gathered, the host is told of all of a queue with the last of so many, or so long after the first of them, whichever is first.";
+    HostQueues, "host-queues",
+        "No queue of the host has more commands than entries, and the drive reads as many of one queue at a time as it may, for as long as that takes.";
     LaneDepth, "lane-depth",
         "No job has more requests inside the device than its depth, and its requests are counted as its own.";
     Limit, "limit",

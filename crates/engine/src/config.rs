@@ -27,8 +27,33 @@ pub enum WriteCompletion {
 pub struct ProtocolConfig {
     /// Data of a command at most [sectors]; `None`: any.
     pub max_transfer: Option<u32>,
+    /// Entries of each queue of the host, one of which stays empty [count]; `None`: as many as it likes.
+    pub queue_entries: Option<u32>,
+    /// The drive reads commands out of the queues; `None`: it has them at once.
+    pub fetch: Option<Fetch>,
     /// Completions that the host is told of together; `None`: of each at once.
     pub interrupts: Option<Coalescing>,
+}
+
+impl ProtocolConfig {
+    /// Whether requests wait in queues that are modelled: a job that waits for completions submits before the device has room.
+    pub fn has_queues(&self) -> bool {
+        self.queue_entries.is_some() || self.fetch.is_some()
+    }
+
+    /// Commands of a queue that the host was not told of, at most.
+    pub fn commands_per_queue(&self) -> u32 {
+        self.queue_entries.map_or(u32::MAX, |entries| entries - 1)
+    }
+}
+
+/// How the drive reads commands out of the host's queues, of one queue at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fetch {
+    /// From the doorbell, or the end of the fetch before, until the controller has them [ns].
+    pub time: Ns,
+    /// Entries of a fetch at most [count].
+    pub entries: u32,
 }
 
 /// When the host is told of completions, by one interrupt for several of a queue.

@@ -76,6 +76,10 @@ pub struct EngineCounters {
     pub split_requests: u64,
     /// Commands of such requests.
     pub split_commands: u64,
+    /// Fetches of commands out of the host's queues, where they take time.
+    pub fetches: u64,
+    /// Commands that they brought.
+    pub fetched_commands: u64,
     /// Interrupts, each of which told the host of what was gathered.
     pub interrupts: u64,
     /// Completions that they told of.

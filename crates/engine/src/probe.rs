@@ -106,9 +106,11 @@ pub enum Event<'a> {
         limits: &'a [Option<Limit>],
         buffer: BufferLimits,
     },
-    /// A host command of a lane entered the device; `request.submitted` is when the host submitted it. `whole` is what the host
+    /// A host command of a lane entered the device out of one of the host's queues; `request.submitted` is when the host submitted it. `whole` is what the host
     /// asked for, of which the command is a part, the first one where both begin at the same sector.
-    Fetched { slot: u32, id: u64, lane: u16, request: Request, whole: Request },
+    Fetched { slot: u32, id: u64, lane: u16, queue: u32, request: Request, whole: Request },
+    /// Commands of a queue are in the controller, which has read them since `from` [ns]: the last so many that entered.
+    EntriesFetched { queue: u32, from: Ns, commands: u32 },
     /// The data of a host write crosses the link from `from` to `until` [ns].
     LinkIn { slot: u32, from: Ns, until: Ns },
     /// Read data crossed the link towards the host from `from` until now [ns].

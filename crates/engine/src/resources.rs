@@ -3,7 +3,7 @@
 use ninescope_kernel::ResourceId;
 use ninescope_model::{BankId, ChannelId, DieId};
 
-/// Wake-up slots in their order at equal times: resources that free, then timers, then arrivals, then interrupts.
+/// Wake-up slots in their order at equal times: resources that free, then timers, then arrivals, then interrupts, then fetches.
 #[derive(Clone, Copy, Debug)]
 pub struct Resources {
     pub dies: u32,
@@ -79,7 +79,11 @@ impl Resources {
         ResourceId(self.stages + 9)
     }
 
+    pub fn fetch(self) -> ResourceId {
+        ResourceId(self.stages + 10)
+    }
+
     pub fn count(self) -> usize {
-        (self.stages + 10) as usize
+        (self.stages + 11) as usize
     }
 }

@@ -62,7 +62,7 @@ pub enum Cause {
     DieScrub,
     /// The die levelled wear.
     DieWearLeveling,
-    /// Queued in the host, because the device held `queue_depth` commands.
+    /// Queued in the host, because the device held `queue_depth` commands or fetched others.
     HostQueue,
     /// The controller's per-command cost and the wait for it.
     CommandProcessing,
@@ -104,10 +104,12 @@ pub enum Cause {
     Dram,
     /// Completed, and the host was not told: completions are gathered.
     Interrupt,
+    /// The controller reads the command out of the host's queue.
+    Fetch,
 }
 
 /// Number of causes: lanes of a request's parts.
-pub const CAUSES: usize = 33;
+pub const CAUSES: usize = 34;
 
 impl Occupancy {
     /// All occupancies, in lane order.
@@ -181,6 +183,7 @@ impl Cause {
         Self::OwnParts,
         Self::Dram,
         Self::Interrupt,
+        Self::Fetch,
     ];
 
     /// The key in results.
@@ -219,6 +222,7 @@ impl Cause {
             Self::OwnParts => "own_parts",
             Self::Dram => "dram",
             Self::Interrupt => "interrupt",
+            Self::Fetch => "fetch",
         }
     }
 }

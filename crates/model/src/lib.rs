@@ -27,5 +27,5 @@ pub use registry::{optional_string_or_table, string_or_table};
 pub use request::{CacheHint, Op, Request, Source};
 pub use scm_geometry::{SECTORS_PER_SLOT_MAX, ScmGeometry, ScmLayout};
 pub use spelling::suggestion;
-pub use turns::{Turns, UrgencyClass, WEIGHT_MAX};
+pub use turns::{QUEUES_MAX, Turns, UrgencyClass, WEIGHT_MAX};
 pub use workload::{Arrival, LANES_MAX, REQUEST_SECTORS_MAX, TIME_MAX, Workload, WorkloadError};

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 /// The largest weight of a queue: eight bits, none of which are all zero.
 pub const WEIGHT_MAX: u32 = 256;
 
+/// The most queues of commands: what NVMe can number beside the one for administration.
+pub const QUEUES_MAX: u32 = 65_535;
+
 /// How urgent the requests of a job are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

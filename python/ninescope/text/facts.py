@@ -53,6 +53,7 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
             ("unmapped_units", "units read that were never written"),
             ("suspends", "operations suspended"),
             ("split_requests", "requests larger than a command"),
+            ("fetches", "fetches of commands"),
             ("interrupts", "interrupts"),
             ("gathered_completions", "completions told of by them"),
         )

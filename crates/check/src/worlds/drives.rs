@@ -185,11 +185,16 @@ fn controller(dice: &mut Dice) -> ControllerConfig {
     // Of its own, so that worlds of before stay what they are.
     let protocol = &mut dice.of("protocol");
     let interrupts = protocol.chance(12).then(|| (protocol.small(1, 20), protocol.time(1, 6)));
+    let fetch = protocol.chance(12).then(|| (protocol.time(1, 5), protocol.chance(70).then(|| protocol.small(1, 6))));
     ControllerConfig {
         queue_depth: dice.small(1, 64),
         link_rate: dice.rate(),
         command_cost: dice.time(0, 4),
         max_transfer: protocol.chance(15).then(|| Bytes(512 * u64::from(protocol.small(1, 24)))),
+        queues: None,
+        queue_entries: protocol.chance(12).then(|| protocol.small(2, 12)),
+        fetch_time: fetch.map(|(time, _)| time),
+        fetch_entries: fetch.and_then(|(_, entries)| entries),
         interrupt_threshold: interrupts.map(|(threshold, _)| threshold),
         interrupt_time: interrupts.map(|(_, time)| time),
         write_completion: if dice.chance(65) { WriteCompletion::Buffer } else { WriteCompletion::Program },

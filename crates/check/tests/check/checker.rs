@@ -99,8 +99,8 @@ impl Probe for Liar {
                 let started = Event::Started { write_completion, protocol, lane_depths, limits, buffer };
                 self.checker.observe(view, started)
             }
-            Event::Fetched { slot, id, lane: 0, request, whole } => {
-                self.checker.observe(view, Event::Fetched { slot, id, lane: self.lane, request, whole })
+            Event::Fetched { slot, id, lane: 0, queue, request, whole } => {
+                self.checker.observe(view, Event::Fetched { slot, id, lane: self.lane, queue, request, whole })
             }
             event => self.checker.observe(view, event),
         }

@@ -31,11 +31,20 @@ impl<K: Kind> Device<K> {
             self.tiered().host_comes();
         }
         let HostCommand { id, lane, .. } = *self.host.command(index);
-        observe!(self, Event::Fetched { slot: index, id, lane, request, whole: self.host.request_of(index) });
+        let (queue, whole) = (self.host.queue_of(index), self.host.request_of(index));
+        observe!(self, Event::Fetched { slot: index, id, lane, queue, request, whole });
         // The one that is read ahead is translated some events later: by then the line is there.
         if let Some(next) = self.host.next_address(lane as usize) {
             self.flash.ftl().prefetch(self.flash.unit_of(next));
         }
+        if self.host.has_protocol() && self.host.is_fetched_later(&mut self.run, index) {
+            return Ok(());
+        }
+        self.enter_processor(index)
+    }
+
+    #[inline]
+    pub(super) fn enter_processor(&mut self, index: u32) -> Result<(), SimulationError> {
         if self.host.enter_processor(&mut self.run, index) { self.command_processed(index) } else { Ok(()) }
     }
 

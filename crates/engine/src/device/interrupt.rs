@@ -22,6 +22,7 @@ impl<K: Kind> Device<K> {
     ) -> Result<(), SimulationError> {
         let command = *self.host.command(index);
         command.add_front_parts(&mut parts);
+        parts.add(Cause::Fetch, self.host.fetch_time());
         if let Some(tenants) = &mut self.run.transactions.tenants {
             tenants.completes(index, transaction);
         }
@@ -55,6 +56,20 @@ impl<K: Kind> Device<K> {
             self.host.made_room(&mut self.run, command.op, parts);
         }
         if enough { self.interrupt(queue) } else { Ok(()) }
+    }
+
+    /// A fetch brought commands.
+    pub(super) fn fetch_woke(&mut self) -> Result<(), SimulationError> {
+        let fetched = self.host.fetch_ends();
+        let (queue, from, commands) = (fetched.queue, fetched.began, fetched.commands.len() as u32);
+        self.run.counters.fetches += 1;
+        self.run.counters.fetched_commands += u64::from(commands);
+        observe!(self, Event::EntriesFetched { queue, from, commands });
+        for &command in &fetched.commands {
+            self.enter_processor(command)?;
+        }
+        self.host.fetch_is_over(fetched);
+        Ok(())
     }
 
     /// Time has come for an interrupt; others of this instant follow.

@@ -321,7 +321,8 @@ impl<K: Kind> Device<K> {
                 }
                 7 => self.dram_woke(),
                 8 => self.arrival_woke(),
-                _ => self.interrupt_woke(),
+                9 => self.interrupt_woke(),
+                _ => self.fetch_woke(),
             }
         }
     }

@@ -24,6 +24,8 @@ pub struct LaneConfig {
     pub turns: Turns,
     /// How much of it is taken in per second at most.
     pub limit: Option<Limit>,
+    /// Queues that the drive gives turns to; 0 is as one [count].
+    pub queues: u32,
 }
 
 /// The rests of a lane, as fio takes its `thinktime`.
@@ -47,6 +49,7 @@ impl LaneConfig {
             think: None,
             turns: Turns::default(),
             limit: None,
+            queues: 1,
         }
     }
 }
@@ -62,6 +65,7 @@ impl std::fmt::Debug for LaneConfig {
             .field("think", &self.think)
             .field("turns", &self.turns)
             .field("limit", &self.limit)
+            .field("queues", &self.queues)
             .finish_non_exhaustive()
     }
 }

@@ -263,13 +263,16 @@ impl HostFront {
     /// A host that has not begun.
     pub fn new(lanes: Vec<LaneConfig>, config: &EngineConfig, limits: &RunLimits) -> Self {
         let queue_depth = config.queue_depth.max(1);
-        let turns: Vec<Turns> = lanes.iter().map(|lane| lane.turns).collect();
+        let of_queues = |lane: &LaneConfig| vec![lane.turns; lane.queues.max(1) as usize];
+        let turns: Vec<Turns> = lanes.iter().flat_map(of_queues).collect();
         // A lane alone is always the next.
         let arbitration = if turns.len() > 1 { config.arbitration.chosen().build(&turns) } else { None };
         let protocol = Protocol::new(&config.protocol, &lanes);
         // What arrives and the host was not told of may be more than the device has places for.
         let open_depth = if protocol.is_some() { u32::MAX } else { queue_depth };
-        let lanes: Vec<Lane> = lanes.into_iter().map(|lane| Lane::new(lane, queue_depth, open_depth)).collect();
+        // And what its queues hold, too.
+        let closed_depth = if config.protocol.has_queues() { u32::MAX } else { queue_depth };
+        let lanes: Vec<Lane> = lanes.into_iter().map(|lane| Lane::new(lane, closed_depth, open_depth)).collect();
         let wanted = lanes.iter().fold(0, |sum: u32, lane| sum.saturating_add(lane.depth));
         Self {
             turn: 0,
@@ -346,7 +349,9 @@ impl HostFront {
     /// Whether something is to be done at `now`: a lane begins, or a command enters the device.
     #[inline]
     pub fn has_work(&self, now: Ns) -> bool {
-        self.ready_lane(now).is_some() || (self.waiting > 0 && self.beginning_lane(now).is_some())
+        self.ready_lane(now).is_some()
+            || (self.waiting > 0 && self.beginning_lane(now).is_some())
+            || self.protocol.as_ref().is_some_and(|protocol| self.submitting_lane(protocol, now).is_some())
     }
 
     /// Whether the requests of a lane arrive by themselves.

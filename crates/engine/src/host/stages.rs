@@ -49,10 +49,13 @@ impl SerialStage {
 }
 
 impl Host {
-    /// Begins every lane whose time has come.
+    /// Begins every lane whose time has come, and submits what queues have entries for.
     #[inline]
     pub fn begin_lanes<Q>(&mut self, run: &mut Run<Q>) -> Result<(), SimulationError> {
-        if self.front.waiting > 0 { self.begin_waiting_lanes(run) } else { Ok(()) }
+        if self.front.waiting > 0 {
+            self.begin_waiting_lanes(run)?;
+        }
+        if self.front.protocol.is_some() { self.submit_ahead(run) } else { Ok(()) }
     }
 
     fn begin_waiting_lanes<Q>(&mut self, run: &mut Run<Q>) -> Result<(), SimulationError> {

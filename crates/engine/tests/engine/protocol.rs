@@ -4,9 +4,9 @@
 //! that, and the link takes no time unless a test says so.
 
 use crate::common::{Bench, Prefill, at, closed, flush, open, read, slc, trim, write};
-use ninescope_engine::{Coalescing, Device, LaneConfig, Plain, ProtocolConfig};
+use ninescope_engine::{Coalescing, Device, Fetch, LaneConfig, Plain, ProtocolConfig};
 use ninescope_kernel::Ns;
-use ninescope_model::{Cause, Op, Request};
+use ninescope_model::{Cause, Op, Request, Turns};
 
 const SERVICE: u64 = 50_000;
 const COST: u64 = 1_000;
@@ -211,4 +211,119 @@ fn each_job_has_interrupts_of_its_own() {
         |lane: u16| device.request_log().iter().filter(move |entry| entry.lane == lane).map(|entry| entry.latency.0);
     assert_eq!(of(0).collect::<Vec<_>>(), [3 * COST, 3 * COST, 2 * COST, 2 * COST]);
     assert_eq!(of(1).collect::<Vec<_>>(), [2 * COST + 50_000]);
+}
+
+// ---- queues, and what is read out of them ----------------------------------------------------------
+
+fn fetching(time: u64, entries: u32) -> ProtocolConfig {
+    ProtocolConfig { fetch: Some(Fetch { time: Ns(time), entries }), ..ProtocolConfig::default() }
+}
+
+fn with_entries(queue_entries: u32) -> ProtocolConfig {
+    ProtocolConfig { queue_entries: Some(queue_entries), ..ProtocolConfig::default() }
+}
+
+#[test]
+fn a_command_alone_is_fetched_before_anything_else() {
+    let device = closed_run(fetching(700, 4), 1, 5);
+    assert_eq!(latencies(&device), [700 + COST; 5]);
+    assert_eq!(part(&device, Op::Read, Cause::Fetch), 5 * 700);
+    assert_eq!((device.counters().fetches, device.counters().fetched_commands), (5, 5));
+}
+
+#[test]
+fn fetches_of_one_command_follow_each_other() {
+    // A fetch takes longer than the controller: it sets the rate, and so many requests wait for it as are in flight.
+    let (time, depth, count) = (4 * COST, 8, 400);
+    let device = closed_run(fetching(time, 1), depth, count);
+    assert_eq!(device.now().0, count * time + COST);
+    let last = *latencies(&device).last().expect("it completed");
+    // Submitted as the eighth before it completed.
+    assert_eq!(last, u64::from(depth) * time);
+    assert_eq!(device.counters().fetches, count);
+}
+
+#[test]
+fn several_entries_come_at_once() {
+    let device = closed_run(fetching(8 * COST, 4), 8, 400);
+    // Four of the eight are fetched while the four before are worked on: a fetch every 8 us.
+    assert_eq!(device.counters().fetches, 100);
+    assert_eq!(device.now().0, 100 * 8 * COST + 4 * COST);
+}
+
+#[test]
+fn a_queue_has_one_command_fewer_than_entries_in_flight() {
+    let service = |protocol, depth| {
+        let mut bench = drive(4, protocol);
+        bench.limits.closed_queue_depth = depth;
+        let units = bench.logical_units();
+        bench.run(closed((0..200).map(|unit| read(u64::from(unit * 7 % units) * 8, UNIT_SECTORS)).collect())).now()
+    };
+    assert_eq!(service(with_entries(4), 8), service(ProtocolConfig::default(), 3));
+    assert_eq!(service(with_entries(9), 8), service(ProtocolConfig::default(), 8));
+}
+
+#[test]
+fn a_job_waits_in_its_queue_where_the_drive_has_no_room() {
+    // Eight in flight, of which the drive takes in two: the others wait in the queue, and not in the host.
+    let mut bench = empty(with_entries(100));
+    bench.engine.queue_depth = 2;
+    bench.limits.closed_queue_depth = 8;
+    let device = bench.run(closed(reads(80, 1)));
+    assert_eq!(device.now().0, 80 * COST);
+    let latencies = latencies(&device);
+    assert_eq!((latencies[0], latencies[7], latencies[79]), (COST, 8 * COST, 8 * COST));
+    assert_eq!(part(&device, Op::Read, Cause::HostQueue), device.meter().latency_sum as u64 - (2 * 80 - 1) * COST);
+}
+
+/// Requests of each job among the first `count` that completed, with so many queues each.
+fn shares(protocol: ProtocolConfig, queues: &[u32], weights: Option<&[u32]>, count: usize) -> Vec<usize> {
+    let mut bench = empty(protocol);
+    bench.engine.queue_depth = 1;
+    if weights.is_some() {
+        bench.engine.arbitration = serde_json::from_str(r#"{"policy":"weighted-round-robin"}"#).expect("a policy");
+    }
+    let ftl = bench.ftl();
+    let nand = bench.nand(&ftl);
+    let lane = |(index, &queues): (usize, &u32)| {
+        let weight = weights.map(|weights| weights[index]);
+        let turns = Turns { weight, ..Turns::default() };
+        LaneConfig { queues, turns, ..LaneConfig::new(Box::new(closed(reads(count as u64, 1))), 16) }
+    };
+    let lanes = queues.iter().enumerate().map(lane).collect();
+    let mut device = Device::<Plain>::with_lanes(&bench.engine, &bench.limits, ftl, nand, lanes, Default::default());
+    device.run().expect("the run ends well");
+    let first = &device.request_log()[..count];
+    (0..queues.len()).map(|lane| first.iter().filter(|entry| usize::from(entry.lane) == lane).count()).collect()
+}
+
+#[test]
+fn turns_are_those_of_queues() {
+    assert_eq!(shares(with_entries(64), &[1, 1], None, 400), [200, 200]);
+    assert_eq!(shares(with_entries(64), &[3, 1], None, 400), [300, 100]);
+    assert_eq!(shares(with_entries(64), &[2, 1], Some(&[1, 2]), 400), [200, 200], "two queues of weight 1 as one of 2");
+}
+
+#[test]
+fn a_fetch_brings_commands_of_one_queue() {
+    assert_eq!(shares(fetching(COST, 4), &[1, 1], None, 400), [200, 200]);
+    let mut bench = empty(fetching(8 * COST, 4));
+    bench.engine.queue_depth = 64;
+    let ftl = bench.ftl();
+    let nand = bench.nand(&ftl);
+    let lane = |depth| LaneConfig::new(Box::new(closed(reads(200, 1))), depth);
+    let lanes = vec![lane(8), lane(1)];
+    let mut device = Device::<Plain>::with_lanes(&bench.engine, &bench.limits, ftl, nand, lanes, Default::default());
+    device.run().expect("the run ends well");
+    // In turn four of the first and one of the other, whose next is there when its turn comes again.
+    assert_eq!(device.counters().fetches, 50 + 200);
+}
+
+#[test]
+fn queues_in_all_but_name_change_nothing() {
+    // One fetch of no more than what the controller does meanwhile, seen from outside by its time alone.
+    let plain = closed_run(ProtocolConfig::default(), 4, 100);
+    let queued = closed_run(with_entries(5), 4, 100);
+    assert_eq!(latencies(&plain), latencies(&queued));
+    assert_eq!(plain.now(), queued.now());
 }

@@ -207,6 +207,10 @@ pub struct JobConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 256))]
     pub weight: Option<u32>,
+    /// Queues of commands that it has, each of which the drive gives turns to [count]; absent: one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65_535))]
+    pub queues: Option<u32>,
     /// So many of its requests are taken in by the drive per second at most [1/s]; what arrives earlier waits in the host.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = above_zero)]
@@ -294,6 +298,7 @@ impl Default for JobConfig {
             thinktime_blocks: None,
             priority: None,
             weight: None,
+            queues: None,
             iops_max: None,
             bandwidth_max: None,
             limit_burst: None,

@@ -1,7 +1,7 @@
 //! What can be wrong with a job's keys, alone, together, and on a drive.
 
 use ninescope_model::units::Bytes;
-use ninescope_model::{Op, REQUEST_SECTORS_MAX, SECTOR_BYTES, TIME_MAX, UrgencyClass, WEIGHT_MAX};
+use ninescope_model::{Op, QUEUES_MAX, REQUEST_SECTORS_MAX, SECTOR_BYTES, TIME_MAX, UrgencyClass, WEIGHT_MAX};
 
 use super::config::{JobConfig, RateProcess};
 use super::error::JobError;
@@ -22,6 +22,7 @@ impl JobConfig {
         self.validate_rate()?;
         self.validate_thinking()?;
         self.validate_turns()?;
+        self.validate_queues()?;
         self.validate_limits()?;
         let (least, most) = self.sizes(self.rw.ops());
         let too_large = || JobError::new("bs", format!("{most} is too large, at most 1GiB is one request"));
@@ -150,6 +151,17 @@ impl JobConfig {
             }
             _ => Ok(()),
         }
+    }
+
+    fn validate_queues(&self) -> Result<(), JobError> {
+        let problem = match self.queues {
+            Some(0) => "0 would have no commands; write at least 1".to_owned(),
+            Some(queues) if queues > QUEUES_MAX => {
+                format!("{queues} are too many, at most {QUEUES_MAX} are supported, as by NVMe")
+            }
+            _ => return Ok(()),
+        };
+        Err(JobError::new("queues", problem))
     }
 
     fn validate_limits(&self) -> Result<(), JobError> {

@@ -1,9 +1,9 @@
 //! The controller of a drive: queues, buffers, links, schedulers.
 
-use ninescope_engine::{Coalescing, EngineConfig, ProtocolConfig};
+use ninescope_engine::{Coalescing, EngineConfig, Fetch, ProtocolConfig};
 use ninescope_kernel::{Ns, Rate};
 use ninescope_model::units::Bytes;
-use ninescope_model::{Geometry, SECTOR_BYTES};
+use ninescope_model::{Geometry, QUEUES_MAX, SECTOR_BYTES};
 
 use crate::config::{ControllerConfig, LoadedDrive};
 use crate::error::Error;
@@ -12,6 +12,8 @@ use crate::error::Error;
 pub(super) const TIME_MAX: u64 = 3_600_000_000_000;
 /// The most entries of a queue or buffer: NVMe's largest queue.
 pub(crate) const ENTRIES_MAX: u64 = 65_535;
+/// The most entries of a queue of the host: what NVMe can number.
+const QUEUE_ENTRIES_MAX: u32 = 65_536;
 /// The most completions of one interrupt: NVMe's aggregation threshold has eight bits, from 1 on.
 const COALESCED_MAX: u32 = 256;
 /// The slowest link and channel [B/s]: the longest transfer must be short beside the simulated time there is.
@@ -58,8 +60,44 @@ fn protocol(drive: &LoadedDrive) -> Result<ProtocolConfig, Error> {
     let controller = &drive.config.controller;
     Ok(ProtocolConfig {
         max_transfer: max_transfer(drive, controller.max_transfer)?,
+        queue_entries: queue_entries(drive, controller)?,
+        fetch: fetch(drive, controller)?,
         interrupts: interrupts(drive, controller)?,
     })
+}
+
+/// Queues and their entries, of which neither may be more than NVMe numbers.
+fn queue_entries(drive: &LoadedDrive, controller: &ControllerConfig) -> Result<Option<u32>, Error> {
+    let of_nvme = [
+        ("controller.queues", controller.queues, 1, QUEUES_MAX),
+        ("controller.queue_entries", controller.queue_entries, 2, QUEUE_ENTRIES_MAX),
+    ];
+    for (key, value, least, most) in of_nvme {
+        let problem = match value {
+            Some(value) if value < least => format!("is {value}, at least {least} are needed"),
+            Some(value) if value > most => format!("is {value}, at most {most} are supported, as by NVMe"),
+            _ => continue,
+        };
+        return Err(drive.error_at(key, &problem));
+    }
+    Ok(controller.queue_entries)
+}
+
+/// How commands are read out of the queues.
+fn fetch(drive: &LoadedDrive, controller: &ControllerConfig) -> Result<Option<Fetch>, Error> {
+    let refused = |key: &str, problem: &str| Err(drive.error_at(&format!("controller.{key}"), problem));
+    let entries = u64::from(controller.fetch_entries.unwrap_or(1));
+    match controller.fetch_time.map(|time| time.0) {
+        None if controller.fetch_entries.is_some() => refused("fetch_entries", "needs `fetch_time`"),
+        None => Ok(None),
+        Some(0) => refused("fetch_time", "must not be zero"),
+        Some(time) if time > TIME_MAX => refused("fetch_time", "is longer than an hour"),
+        Some(_) if entries == 0 => refused("fetch_entries", "must not be zero"),
+        Some(_) if entries > ENTRIES_MAX => {
+            refused("fetch_entries", &format!("is {entries}, at most {ENTRIES_MAX} are supported"))
+        }
+        Some(time) => Ok(Some(Fetch { time: Ns(time), entries: entries as u32 })),
+    }
 }
 
 /// How completions are gathered: by a number and a time, both or none.

@@ -26,6 +26,24 @@ pub struct ControllerConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = above_zero)]
     pub max_transfer: Option<Bytes>,
+    /// Queues of commands that hosts may have [count]; absent: as many as NVMe numbers. A job has one, or its `queues`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65_535))]
+    pub queues: Option<u32>,
+    /// Entries of each queue, one of which stays empty [count]: a job has so many commands less one in flight for each of its
+    /// queues at most; absent: as many as it likes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 2, max = 65_536))]
+    pub queue_entries: Option<u32>,
+    /// From the doorbell until the controller has read a command out of its queue [ns], one fetch after the other; absent: no
+    /// time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub fetch_time: Option<Duration>,
+    /// Entries of one queue that are read at once at most [count]; absent: 1. With `fetch_time`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65_535))]
+    pub fetch_entries: Option<u32>,
     /// Completions of a job that the host is told of with one interrupt [count], as NVMe's aggregation threshold; absent: it is
     /// told of each at once. With `interrupt_time`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,6 +77,10 @@ impl Default for ControllerConfig {
             link_rate: BytesPerSecond(4_000_000_000),
             command_cost: Duration(1_000),
             max_transfer: None,
+            queues: None,
+            queue_entries: None,
+            fetch_time: None,
+            fetch_entries: None,
             interrupt_threshold: None,
             interrupt_time: None,
             write_completion: WriteCompletion::default(),

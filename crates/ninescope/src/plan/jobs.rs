@@ -6,7 +6,7 @@ use std::ops::Range;
 use ninescope_engine::{LaneConfig, Limit, Think};
 use ninescope_generators::{AccessPattern, JobConfig, JobError, JobRegion, SyntheticJob};
 use ninescope_kernel::Ns;
-use ninescope_model::{LANES_MAX, Turns};
+use ninescope_model::{LANES_MAX, QUEUES_MAX, Turns};
 
 use super::lead_in;
 use super::limits::limits;
@@ -46,6 +46,7 @@ pub(super) fn on_drive(
         notes.push(format!("default drive: {blocks} blocks per plane"));
     }
     let mut assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
+    jobs.check_queues(&assembly)?;
     let regions = jobs.laid_out(&assembly)?;
     jobs.traces.put_on(&assembly)?;
     notes.extend(jobs.traces.notes());
@@ -326,6 +327,24 @@ impl Jobs {
         }
     }
 
+    /// That the drive has as many queues as the jobs want.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names the first one that has none left.
+    fn check_queues(&self, assembly: &Assembly) -> Result<(), Error> {
+        let most = assembly.config.controller.queues.unwrap_or(QUEUES_MAX);
+        let mut sum = 0_u64;
+        for (index, job) in self.list.iter().enumerate() {
+            sum += u64::from(job.queues.unwrap_or(1));
+            if sum > u64::from(most) {
+                let problem =
+                    format!("there are {sum} with those of the jobs before, the drive has {most} (controller.queues)");
+                return Err(self.refused(index, &JobError::new("queues", problem)));
+            }
+        }
+        Ok(())
+    }
+
     /// That what jobs say of their turns changes nothing.
     fn unheard(&self, assembly: &Assembly) -> Option<String> {
         let says = |job: &&JobConfig| job.weight.is_some() || job.priority.is_some();
@@ -355,7 +374,7 @@ impl Jobs {
             let every = job.thinktime_blocks.unwrap_or(1);
             let think = job.thinktime.map(|time| Think { time: Ns(time.0), every });
             let turns = Turns { class: job.priority.unwrap_or_default(), weight: job.weight };
-            let limit = limit_of(job);
+            let (limit, queues) = (limit_of(job), job.queues.unwrap_or(1));
             Ok(LaneConfig {
                 duration,
                 begins,
@@ -363,6 +382,7 @@ impl Jobs {
                 think,
                 turns,
                 limit,
+                queues,
                 ..LaneConfig::new(Box::new(workload), job.iodepth)
             })
         };

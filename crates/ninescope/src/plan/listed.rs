@@ -66,7 +66,12 @@ pub(super) fn on_drive(
     let lane = |tenant: usize| {
         let own: Vec<Request> = requests.iter().skip(tenant).step_by(tenants).copied().collect();
         let turns = Turns { class: urgency(tenant), weight: (tenant % 2 == 1).then_some(1 + tenant as u32) };
-        LaneConfig { turns, ..LaneConfig::new(Box::new(Listed { requests: own.into_iter(), arrival }), queue_depth) }
+        let queues = if assembly.engine.protocol.has_queues() { 1 + tenant as u32 % 3 } else { 1 };
+        LaneConfig {
+            turns,
+            queues,
+            ..LaneConfig::new(Box::new(Listed { requests: own.into_iter(), arrival }), queue_depth)
+        }
     };
     let lanes: Vec<LaneConfig> = (0..tenants).map(lane).collect();
     let job_names = (0..tenants).filter(|_| tenants > 1).map(|tenant| format!("tenant-{tenant}")).collect();

@@ -242,7 +242,8 @@ impl Account {
         let Journey { id, request, now, parts, .. } = *journey;
         let mut stages = Stages { journey, list: Vec::new(), reached: request.submitted, most: journey.most };
         stages.until(journey.fetched, Cause::HostQueue);
-        stages.until(journey.fetched + stages.part(Cause::CommandProcessing), Cause::CommandProcessing);
+        stages.until(stages.reached + stages.part(Cause::Fetch), Cause::Fetch);
+        stages.until(stages.reached + stages.part(Cause::CommandProcessing), Cause::CommandProcessing);
         match request.op {
             Op::Read => stages.read(),
             Op::Write => stages.write(),

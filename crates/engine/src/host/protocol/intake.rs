@@ -1,9 +1,10 @@
 //! Whose command is next, and how it is taken in.
 
 use ninescope_kernel::Ns;
-use ninescope_model::Request;
+use ninescope_model::{Arrival, Request};
 
 use super::Protocol;
+use super::fetch::Fetching;
 use super::parts::Part;
 use crate::error::SimulationError;
 use crate::host::{Host, HostCommand, HostFront};
@@ -12,12 +13,46 @@ use crate::run::Run;
 impl HostFront {
     fn queue_is_ready(&self, protocol: &Protocol, queue: usize, now: Ns) -> bool {
         let lane = protocol.lane_of(queue);
-        protocol.has_rest(lane) || self.lanes[lane].is_ready(now)
+        protocol.queues[queue].commands < protocol.config.commands_per_queue()
+            && (protocol.has_rest(lane) || self.lanes[lane].is_ready(now))
+    }
+
+    /// Whether a lane that waits for its completions submits a request, whether or not the device has room: its queues have.
+    fn submits_ahead(&self, protocol: &Protocol, lane: usize, now: Ns) -> bool {
+        self.lanes[lane].arrival == Arrival::Closed && protocol.has_entry(lane) && self.lanes[lane].is_ready(now)
+    }
+
+    /// The first lane that submits a request before the device takes it in.
+    #[inline(never)]
+    pub(in crate::host) fn submitting_lane(&self, protocol: &Protocol, now: Ns) -> Option<usize> {
+        let ahead = protocol.config.has_queues();
+        (0..self.lanes.len()).find(|&lane| ahead && self.submits_ahead(protocol, lane, now))
     }
 
     /// The queue whose command enters the device, which has room: each has its turn, or as the policy says.
     #[inline(never)]
     pub(in crate::host) fn ready_queue(&self, protocol: &Protocol, now: Ns) -> Option<usize> {
+        match &protocol.fetching {
+            Some(fetching) if fetching.is_busy() => self.goes_on_with(protocol, fetching, now),
+            _ => self.next_queue(protocol, now),
+        }
+    }
+
+    /// The queue of a fetch that has begun, where that takes in another entry: with weights it must be that one's turn.
+    fn goes_on_with(&self, protocol: &Protocol, fetching: &Fetching, now: Ns) -> Option<usize> {
+        let queue = fetching.queue;
+        let may = || match &self.arbitration {
+            Some(_) => self.next_queue(protocol, now) == Some(queue),
+            None => self.queue_is_ready(protocol, queue, now),
+        };
+        (fetching.takes_more(now) && may()).then_some(queue)
+    }
+
+    fn next_queue(&self, protocol: &Protocol, now: Ns) -> Option<usize> {
+        // There may be thousands of queues of a lane.
+        if !(0..self.lanes.len()).any(|lane| protocol.has_rest(lane) || self.lanes[lane].is_ready(now)) {
+            return None;
+        }
         match &self.arbitration {
             Some(policy) => policy.next(&|queue| self.queue_is_ready(protocol, queue, now)),
             None => self.first_queue_from_turn(protocol, now),
@@ -86,6 +121,16 @@ impl Host {
         Ok(Some((index, part.request)))
     }
 
+    /// Lanes that wait for their completions submit what their queues have entries for.
+    #[inline(never)]
+    pub(in crate::host) fn submit_ahead<Q>(&mut self, run: &mut Run<Q>) -> Result<(), SimulationError> {
+        loop {
+            let Some(protocol) = &self.front.protocol else { return Ok(()) };
+            let Some(lane) = self.front.submitting_lane(protocol, run.now) else { return Ok(()) };
+            self.begin_request(run, lane)?;
+        }
+    }
+
     /// The host begins with the request of a lane that is read ahead.
     fn begin_request<Q>(&mut self, run: &mut Run<Q>, lane: usize) -> Result<(), SimulationError> {
         let Some((id, request, waited_since)) = self.next_of_lane(run, lane)? else { return Ok(()) };
@@ -100,7 +145,7 @@ impl Host {
 
     /// Whether a request waits for a place since before now.
     pub fn is_awaited(&self, now: Ns) -> bool {
-        self.front.is_awaited(now)
+        self.front.is_awaited(now) || self.front.protocol.as_ref().is_some_and(|protocol| protocol.has_rests())
     }
 
     /// A command leaves the device, or the host is told that it has. Returns whether a request waits for its place since before now, and its own request, as one

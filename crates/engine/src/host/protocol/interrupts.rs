@@ -112,9 +112,10 @@ impl Host {
         self.front.protocol.as_ref().is_some_and(|protocol| protocol.interrupts.is_some())
     }
 
-    /// The queue of a command inside.
+    /// The queue of a command inside; each lane has one where nothing else is said.
     pub fn queue_of(&self, slot: u32) -> u32 {
-        self.front.protocol.as_ref().map_or(0, |protocol| protocol.of_command[slot as usize].queue)
+        let queue = self.front.protocol.as_ref().map(|protocol| protocol.of_command[slot as usize].queue);
+        queue.unwrap_or_else(|| u32::from(self.commands[slot].lane))
     }
 
     /// A command has completed, and leaves its place to another; the host is told later. Returns whether that is now.

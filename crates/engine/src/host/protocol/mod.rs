@@ -1,16 +1,20 @@
 //! What lies between the requests of the host and the commands that the drive takes in, where the description of the drive says
-//! that anything does: a largest command, completions that are gathered.
+//! that anything does: a largest command, queues with so many entries, the time of a fetch, completions that are gathered.
 //!
 //! A drive without any of it has no [`Protocol`], and each request is a command. Knows nothing of what is done for a command.
 
+mod fetch;
 mod intake;
 mod interrupts;
 mod parts;
+
+use std::collections::VecDeque;
 
 use ninescope_kernel::Slab;
 
 use super::lane::LaneConfig;
 use crate::config::ProtocolConfig;
+use fetch::Fetching;
 pub use interrupts::Gathered;
 use interrupts::Interrupts;
 use parts::{OpenRequest, Rest};
@@ -19,6 +23,8 @@ use parts::{OpenRequest, Rest};
 #[derive(Clone, Copy, Debug)]
 struct Queue {
     lane: u16,
+    /// Its commands that were taken in and that the host was not told of.
+    commands: u32,
 }
 
 /// What a command inside belongs to.
@@ -37,10 +43,16 @@ pub(super) struct Protocol {
     turn: usize,
     /// Requests some of whose commands are not taken in or have not completed.
     requests: Slab<OpenRequest>,
-    /// By lane: what is still to be taken in of the request that was begun last.
-    rests: Vec<Option<Rest>>,
+    /// By lane: what is still to be taken in of the requests that were begun, in their order.
+    rests: Vec<VecDeque<Rest>>,
+    /// By lane: commands of requests that were begun of which the host was not told.
+    lane_commands: Vec<u64>,
+    /// By lane: how many of them it may have.
+    lane_entries: Vec<u64>,
     /// By command inside.
     of_command: Vec<OfCommand>,
+    /// The fetch that is under way, where that takes time.
+    fetching: Option<Fetching>,
     /// Completions that are gathered, where they are.
     interrupts: Option<Interrupts>,
     /// Commands taken in so far.
@@ -50,17 +62,23 @@ pub(super) struct Protocol {
 impl Protocol {
     /// That of a host of these lanes; `None` where each request is a command, taken in at once and told of at once.
     pub fn new(config: &ProtocolConfig, lanes: &[LaneConfig]) -> Option<Box<Self>> {
-        if *config == ProtocolConfig::default() {
+        if *config == ProtocolConfig::default() && lanes.iter().all(|lane| lane.queues <= 1) {
             return None;
         }
-        let queues: Vec<Queue> = (0..lanes.len() as u16).map(|lane| Queue { lane }).collect();
+        let of_lane =
+            |(lane, config): (u16, &LaneConfig)| vec![Queue { lane, commands: 0 }; config.queues.max(1) as usize];
+        let queues: Vec<Queue> = (0..).zip(lanes).flat_map(of_lane).collect();
+        let entries = u64::from(config.commands_per_queue());
         Some(Box::new(Self {
             config: *config,
             interrupts: config.interrupts.map(|config| Interrupts::new(config, queues.len())),
             queues,
             turn: 0,
             requests: Slab::with_capacity(lanes.len()),
-            rests: vec![None; lanes.len()],
+            rests: vec![VecDeque::new(); lanes.len()],
+            lane_commands: vec![0; lanes.len()],
+            lane_entries: lanes.iter().map(|lane| u64::from(lane.queues.max(1)) * entries).collect(),
+            fetching: config.fetch.map(Fetching::new),
             of_command: Vec::new(),
             commands: 0,
         }))

@@ -46,23 +46,39 @@ impl Protocol {
     pub(super) fn begins(&mut self, lane: usize, id: u64, whole: Request, waited_since: Ns) {
         let open = OpenRequest { id, whole, waited_since, pending: 1, reported: false, wrong: false };
         let request = self.requests.insert(open);
-        self.rests[lane] = Some(Rest { request, lba: whole.lba, sectors: whole.sectors });
+        self.rests[lane].push_back(Rest { request, lba: whole.lba, sectors: whole.sectors });
+        self.lane_commands[lane] += u64::from(whole.sectors.div_ceil(self.most(&whole)).max(1));
     }
 
     /// Whether a request of a lane is not wholly taken in.
     pub(super) fn has_rest(&self, lane: usize) -> bool {
-        self.rests[lane].is_some()
+        !self.rests[lane].is_empty()
+    }
+
+    /// Whether one of any lane is.
+    pub(super) fn has_rests(&self) -> bool {
+        self.rests.iter().any(|rests| !rests.is_empty())
+    }
+
+    /// Whether the queues of a lane have an entry for another command.
+    pub(super) fn has_entry(&self, lane: usize) -> bool {
+        self.lane_commands[lane] < self.lane_entries[lane]
+    }
+
+    /// Sectors of a command of a request at most.
+    fn most(&self, whole: &Request) -> u32 {
+        match (whole.op, self.config.max_transfer) {
+            (Op::Read | Op::Write, Some(most)) => most,
+            // Commands without data are as long as they like.
+            _ => u32::MAX,
+        }
     }
 
     /// What the next command of a lane would ask for of the request that is begun.
     pub(super) fn next_part(&self, lane: usize) -> Option<(u32, Part)> {
-        let Rest { request, lba, sectors } = self.rests[lane]?;
+        let Rest { request, lba, sectors } = *self.rests[lane].front()?;
         let OpenRequest { whole, waited_since, .. } = self.requests[request];
-        let most = match (whole.op, self.config.max_transfer) {
-            (Op::Read | Op::Write, Some(most)) => most,
-            // Commands without data are as long as they like.
-            _ => u32::MAX,
-        };
+        let most = self.most(&whole);
         let part = Request { lba, sectors: sectors.min(most), ..whole };
         Some((request, Part { request: part, first: lba == whole.lba, of_several: whole.sectors > most, waited_since }))
     }
@@ -70,16 +86,17 @@ impl Protocol {
     /// The next command of a queue was taken in at `slot`.
     pub(super) fn part_taken_in(&mut self, queue: usize, slot: u32, part: &Part) {
         let lane = self.lane_of(queue);
-        let Some(rest) = &mut self.rests[lane] else { return };
+        let Some(rest) = self.rests[lane].front_mut() else { return };
         let request = rest.request;
         (rest.lba.0, rest.sectors) = (part.request.end(), rest.sectors - part.request.sectors);
         if rest.sectors == 0 {
-            self.rests[lane] = None;
+            self.rests[lane].pop_front();
         } else {
             self.requests[request].pending += 1;
         }
         self.of_command.resize(self.of_command.len().max(slot as usize + 1), OfCommand::default());
         self.of_command[slot as usize] = OfCommand { request, queue: queue as u32 };
+        self.queues[queue].commands += 1;
         self.commands += 1;
     }
 
@@ -90,7 +107,9 @@ impl Protocol {
 
     /// A command completed. Returns its request, as one command, where that was the last one of it.
     pub(super) fn part_completed(&mut self, slot: u32, part: &HostCommand) -> Option<HostCommand> {
-        let index = self.of_command[slot as usize].request;
+        let OfCommand { request: index, queue } = self.of_command[slot as usize];
+        self.queues[queue as usize].commands -= 1;
+        self.lane_commands[part.lane as usize] -= 1;
         let open = &mut self.requests[index];
         open.reported |= part.reported;
         open.wrong |= part.wrong;

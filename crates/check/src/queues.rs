@@ -1,0 +1,150 @@
+//! Queues of the host: how much is in them, and how the drive reads commands out of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ninescope_engine::meter::Parts;
+use ninescope_engine::{Fetch, ProtocolConfig};
+use ninescope_kernel::Ns;
+use ninescope_model::Cause;
+
+use crate::rule::{Checked, require};
+
+/// A queue.
+#[derive(Clone, Copy, Debug, Default)]
+struct Queue {
+    lane: u16,
+    commands: u32,
+}
+
+/// All queues, and the fetch that is under way.
+#[derive(Debug, Default)]
+pub struct Queues {
+    config: ProtocolConfig,
+    queues: BTreeMap<u32, Queue>,
+    /// By slot: the queue of its command.
+    of_slot: BTreeMap<u32, u32>,
+    /// Slots of commands that are being fetched, their queue, and since when.
+    fetching: BTreeSet<u32>,
+    fetched: (u32, Ns),
+    /// When the latest fetch ended.
+    free: Ns,
+}
+
+impl Queues {
+    pub fn started(&mut self, config: ProtocolConfig) {
+        self.config = config;
+    }
+
+    /// A command enters out of a queue.
+    pub fn entered(&mut self, now: Ns, (slot, id): (u32, u64), (queue, lane): (u32, u16)) -> Checked {
+        let most = self.config.queue_entries.map_or(u32::MAX, |entries| entries - 1);
+        let entry = self.queues.entry(queue).or_insert(Queue { lane, commands: 0 });
+        entry.commands += 1;
+        require!(
+            entry.lane == lane && entry.commands <= most,
+            HostQueues,
+            now,
+            "command {id} of job {lane} is number {} of queue {queue} of job {}, which has room for {most}",
+            entry.commands,
+            entry.lane
+        );
+        self.of_slot.insert(slot, queue);
+        let Some(Fetch { entries, .. }) = self.config.fetch else { return Ok(()) };
+        if self.fetching.is_empty() {
+            self.fetched = (queue, now);
+        }
+        self.fetching.insert(slot);
+        require!(
+            self.fetched == (queue, now) && self.fetching.len() as u32 <= entries && now >= self.free,
+            HostQueues,
+            now,
+            "command {id} of queue {queue} joins a fetch of {} entries of the queue and time {:?}, the one before ended at {}",
+            self.fetching.len() - 1,
+            self.fetched,
+            self.free
+        );
+        Ok(())
+    }
+
+    /// A fetch brought so many commands.
+    pub fn came(&mut self, now: Ns, (queue, from): (u32, Ns), commands: u32) -> Checked {
+        let time = self.config.fetch.map(|fetch| fetch.time);
+        let right = Some(now - from) == time && self.fetched == (queue, from);
+        require!(
+            right && self.fetching.len() as u32 == commands && commands > 0,
+            HostQueues,
+            now,
+            "{commands} commands of queue {queue} come that were fetched since {from}, {:?} were since {:?}",
+            self.fetching,
+            self.fetched
+        );
+        self.fetching.clear();
+        self.free = now;
+        Ok(())
+    }
+
+    /// The host is told of a command.
+    pub fn left(&mut self, now: Ns, (slot, id): (u32, u64), parts: &Parts) -> Checked {
+        let expected = self.config.fetch.map_or(0, |fetch| fetch.time.0);
+        let said = parts.0[Cause::Fetch as usize];
+        require!(
+            said == expected && !self.fetching.contains(&slot),
+            HostQueues,
+            now,
+            "command {id} was fetched for {said} ns, a fetch takes {expected} ns"
+        );
+        let queue = self.of_slot.remove(&slot).and_then(|queue| self.queues.get_mut(&queue));
+        if let Some(queue) = queue {
+            queue.commands -= 1;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_three_entries() -> Queues {
+        let mut queues = Queues::default();
+        let fetch = Some(Fetch { time: Ns(10), entries: 2 });
+        queues.started(ProtocolConfig { queue_entries: Some(3), fetch, ..ProtocolConfig::default() });
+        queues
+    }
+
+    /// Whether commands of these queues at these times break nothing, each fetched before the next time.
+    fn told(commands: &[(u64, u32)]) -> bool {
+        let mut queues = of_three_entries();
+        let mut each = commands.iter().zip(0_u32..);
+        each.try_for_each(|(&(at, queue), slot)| {
+            if queues.fetched.1 < Ns(at) && !queues.fetching.is_empty() {
+                let (fetched, came) = (queues.fetched, queues.fetching.len() as u32);
+                queues.came(fetched.1 + Ns(10), fetched, came)?;
+            }
+            queues.entered(Ns(at), (slot, 0), (queue, queue as u16))
+        })
+        .is_ok()
+    }
+
+    #[test]
+    fn a_full_queue_and_a_fetch_of_too_much_are_seen() {
+        assert!(told(&[(5, 0), (5, 0), (15, 1)]));
+        assert!(!told(&[(5, 0), (5, 0), (15, 0)]), "two of three entries are all");
+        assert!(!told(&[(5, 0), (5, 1)]), "of two queues at a time");
+        assert!(!told(&[(5, 0), (5, 0), (5, 0)]), "three at a time");
+        assert!(!told(&[(5, 0), (14, 0)]), "while another one is under way");
+    }
+
+    #[test]
+    fn the_time_of_a_fetch_is_held() {
+        let came = |at: u64, said: u64| {
+            let mut queues = of_three_entries();
+            queues.entered(Ns(5), (0, 0), (1, 0)).expect("it fits");
+            queues.came(Ns(at), (1, Ns(5)), 1)?;
+            let mut parts = Parts::default();
+            parts.add(Cause::Fetch, Ns(said));
+            queues.left(Ns(40), (0, 0), &parts)
+        };
+        assert!(came(15, 10).is_ok() && came(14, 10).is_err() && came(15, 9).is_err());
+    }
+}
