@@ -348,7 +348,7 @@ impl Blame {
         }
         let Some(expected) = expected else { return Ok(()) };
         for (cause, expected) in CAUSES.into_iter().zip(expected.causes) {
-            let said = parts.0[cause as usize];
+            let said = parts.of(cause);
             require!(
                 said == expected,
                 Blame,

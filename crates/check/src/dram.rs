@@ -380,13 +380,13 @@ impl DramBook {
         match command.reads.get(&transaction) {
             Some(of_page) if read => spent.add(&of_page.spent),
             // What ends with a migration ends with no data.
-            _ if transaction == NONE && parts.0[Cause::MigrationWait as usize] > 0 => {}
+            _ if transaction == NONE && parts.of(Cause::MigrationWait) > 0 => {}
             _ if transaction == NONE => spent.add(&command.answer),
             // With an access of a cache it was in DRAM for that, too.
             _ if self.config.cache => return Ok(()),
             _ => {}
         }
-        let said = parts.0[Cause::Dram as usize];
+        let said = parts.of(Cause::Dram);
         require!(
             said == spent.time,
             DramAccount,

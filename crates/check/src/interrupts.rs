@@ -81,7 +81,7 @@ impl Interrupts {
             "the host is told of command {id}, which was done at {done:?}"
         );
         let waited = done.map_or(Ns::ZERO, |at| now - at);
-        let said = parts.0[Cause::Interrupt as usize];
+        let said = parts.of(Cause::Interrupt);
         let by_one = done.is_none() || (self.to_tell > 0 && now == self.raised_at);
         require!(
             said == waited.0 && by_one,

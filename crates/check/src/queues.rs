@@ -86,7 +86,7 @@ impl Queues {
     /// The host is told of a command.
     pub fn left(&mut self, now: Ns, (slot, id): (u32, u64), parts: &Parts) -> Checked {
         let expected = self.config.fetch.map_or(0, |fetch| fetch.time.0);
-        let said = parts.0[Cause::Fetch as usize];
+        let said = parts.of(Cause::Fetch);
         require!(
             said == expected && !self.fetching.contains(&slot),
             HostQueues,

@@ -254,14 +254,15 @@ impl Requests {
             }
         }
         let latency = (now - request.submitted).0;
-        if parts.total() != latency {
-            let what = format!("the parts of request {id} sum to {} ns, its latency is {latency} ns", parts.total());
+        let sum: u64 = parts.lanes().iter().sum();
+        if sum != latency {
+            let what = format!("the parts of request {id} sum to {sum} ns, its latency is {latency} ns");
             return Err(crate::Rule::Attribution.violated(now, what));
         }
         if self.alone == Some(slot) {
             self.alone = None;
         }
-        let behind = parts.0[Cause::DieHostRead as usize];
+        let behind = parts.of(Cause::DieHostRead);
         require!(
             entry.company || behind == 0,
             Blame,
@@ -314,7 +315,7 @@ impl Requests {
             return Ok(());
         }
         for (at, cause) in SPLIT.into_iter().enumerate() {
-            let (said, sum) = (parts.0[cause as usize], behind.iter().map(|waits| waits[at]).sum::<u64>());
+            let (said, sum) = (parts.of(cause), behind.iter().map(|waits| waits[at]).sum::<u64>());
             // In the processor and on the link a request spends time of its own, too.
             let fits = if at < SPLIT_WHOLE { sum == said } else { sum <= said };
             require!(

@@ -64,7 +64,7 @@ impl Checker {
 
     pub(super) fn map_wait_is(&self, view: &View<'_>, slot: u32, parts: &Parts) -> Checked {
         match &self.map {
-            Some(book) => book.completed(view, slot, parts.0[Cause::MappingRead as usize]),
+            Some(book) => book.completed(view, slot, parts.of(Cause::MappingRead)),
             None => Ok(()),
         }
     }

@@ -31,8 +31,10 @@ impl<K: Kind> Device<K> {
             self.tiered().host_comes();
         }
         let HostCommand { id, lane, .. } = *self.host.command(index);
-        let (queue, whole) = (self.host.queue_of(index), self.host.request_of(index));
-        observe!(self, Event::Fetched { slot: index, id, lane, queue, request, whole });
+        if K::ACTIVE {
+            let (queue, whole) = (self.host.queue_of(index), self.host.request_of(index));
+            observe!(self, Event::Fetched { slot: index, id, lane, queue, request, whole });
+        }
         // The one that is read ahead is translated some events later: by then the line is there.
         if let Some(next) = self.host.next_address(lane as usize) {
             self.flash.ftl().prefetch(self.flash.unit_of(next));

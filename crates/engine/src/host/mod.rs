@@ -349,9 +349,17 @@ impl HostFront {
     /// Whether something is to be done at `now`: a lane begins, or a command enters the device.
     #[inline]
     pub fn has_work(&self, now: Ns) -> bool {
+        match &self.protocol {
+            None => self.ready_lane(now).is_some() || (self.waiting > 0 && self.beginning_lane(now).is_some()),
+            Some(protocol) => self.protocol_has_work(protocol, now),
+        }
+    }
+
+    #[inline(never)]
+    fn protocol_has_work(&self, protocol: &Protocol, now: Ns) -> bool {
         self.ready_lane(now).is_some()
             || (self.waiting > 0 && self.beginning_lane(now).is_some())
-            || self.protocol.as_ref().is_some_and(|protocol| self.submitting_lane(protocol, now).is_some())
+            || self.submitting_lane(protocol, now).is_some()
     }
 
     /// Whether the requests of a lane arrive by themselves.

@@ -10,14 +10,17 @@ use super::Histogram;
 use super::histogram::BUCKETS;
 use super::ledger::DieLedger;
 
-/// Where one request's latency went, one lane per cause [ns].
+/// Where one request's latency went, one lane per cause [ns], and what that sums to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parts(pub [u64; CAUSES]);
+pub struct Parts {
+    lanes: [u64; CAUSES],
+    total: u64,
+}
 
 impl Default for Parts {
     #[inline]
     fn default() -> Self {
-        Self([0; CAUSES])
+        Self { lanes: [0; CAUSES], total: 0 }
     }
 }
 
@@ -25,26 +28,56 @@ impl Parts {
     /// Adds time to a cause.
     #[inline]
     pub fn add(&mut self, cause: Cause, time: Ns) {
-        self.0[cause as usize] += time.0;
+        self.lanes[cause as usize] += time.0;
+        self.total += time.0;
     }
 
     /// Adds a wait on a die, split by what held the die.
     #[inline]
     pub fn add_die_wait(&mut self, wait: &DieLedger) {
-        self.0[..OCCUPANCIES].iter_mut().zip(wait).for_each(|(part, held)| *part += held);
+        for (part, held) in self.lanes[..OCCUPANCIES].iter_mut().zip(wait) {
+            *part += held;
+            self.total += held;
+        }
+    }
+
+    /// Adds all that another has.
+    #[inline]
+    pub fn add_all(&mut self, other: &Self) {
+        self.total += other.total;
+        for lane in 0..CAUSES {
+            self.lanes[lane] += other.lanes[lane];
+        }
+    }
+
+    /// Takes a part of a cause away.
+    pub fn take(&mut self, cause: Cause, time: Ns) {
+        self.lanes[cause as usize] -= time.0;
+        self.total -= time.0;
+    }
+
+    /// What a cause took [ns].
+    #[inline]
+    pub fn of(&self, cause: Cause) -> u64 {
+        self.lanes[cause as usize]
+    }
+
+    /// By cause, in the order of [`Cause::ALL`] [ns].
+    pub fn lanes(&self) -> [u64; CAUSES] {
+        self.lanes
     }
 
     /// Sum over all causes [ns].
     #[inline]
     pub fn total(&self) -> u64 {
-        self.0.iter().sum()
+        self.total
     }
 
     /// What an access of a medium took and waited for behind others is for this one cause.
     pub fn name_media(&mut self, cause: Cause) {
         let of_access = [Cause::Channel, Cause::CommandArray, Cause::Transfer].map(|part| part as usize);
-        let time: u64 = (0..OCCUPANCIES).chain(of_access).map(|lane| std::mem::take(&mut self.0[lane])).sum();
-        self.0[cause as usize] += time;
+        let time: u64 = (0..OCCUPANCIES).chain(of_access).map(|lane| std::mem::take(&mut self.lanes[lane])).sum();
+        self.lanes[cause as usize] += time;
     }
 }
 
@@ -89,14 +122,14 @@ impl Attribution {
     pub fn record(&mut self, bucket: usize, parts: &Parts) {
         let bucket = &mut self.buckets[bucket];
         bucket.count += 1;
-        bucket.parts.0.iter_mut().zip(&parts.0).for_each(|(sum, part)| *sum += part);
+        bucket.parts.add_all(parts);
     }
 
     /// Sum over all requests.
     pub fn total(&self) -> Parts {
         let mut total = Parts::default();
         for bucket in &self.buckets {
-            total.0.iter_mut().zip(&bucket.parts.0).for_each(|(sum, part)| *sum += part);
+            total.add_all(&bucket.parts);
         }
         total
     }
@@ -107,7 +140,7 @@ impl Attribution {
             let mut band = Band { name, count: 0, lower_ns, upper_ns, parts: Parts::default() };
             for bucket in &self.buckets[buckets] {
                 band.count += bucket.count;
-                band.parts.0.iter_mut().zip(&bucket.parts.0).for_each(|(sum, part)| *sum += part);
+                band.parts.add_all(&bucket.parts);
             }
             band
         };

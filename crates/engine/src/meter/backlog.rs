@@ -317,9 +317,9 @@ impl QueueHolders {
         let (op, parts) = self.left[self.taken];
         self.taken += 1;
         self.commands[op as usize] += 1;
-        let sums = &mut self.parts[op as usize].0;
-        sums.iter_mut().zip(&parts.0).for_each(|(sum, part)| *sum += part);
-        sums[Cause::HostQueue as usize] = 0;
+        let sums = &mut self.parts[op as usize];
+        sums.add_all(&parts);
+        sums.take(Cause::HostQueue, Ns(sums.of(Cause::HostQueue)));
     }
 }
 

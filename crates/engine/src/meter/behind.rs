@@ -50,7 +50,7 @@ pub struct BehindSum {
 impl BehindSum {
     fn add(&mut self, count: u64, parts: &Parts, behind: &[Waits]) {
         self.count += count;
-        self.parts.0.iter_mut().zip(&parts.0).for_each(|(sum, part)| *sum += part);
+        self.parts.add_all(parts);
         self.behind.resize(self.behind.len().max(behind.len()), Waits::default());
         for (sums, waits) in self.behind.iter_mut().zip(behind) {
             sums.iter_mut().zip(waits).for_each(|(sum, wait)| *sum += wait);

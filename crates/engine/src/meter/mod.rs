@@ -264,7 +264,7 @@ impl Meter {
         meter.device_latency.record(latency.0 - host_queue.0);
         meter.host_queue.record(host_queue.0);
         meter.attribution.record(bucket, parts);
-        meter.behind_erase += u64::from(parts.0[Cause::DieErase as usize] > 0);
+        meter.behind_erase += u64::from(parts.of(Cause::DieErase) > 0);
         meter.bytes += bytes;
         self.latency_sum += u128::from(latency.0);
         self.series.record(op, now, latency, bytes);

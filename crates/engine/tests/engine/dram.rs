@@ -137,7 +137,7 @@ fn cached(dram: DramConfig) -> TierBench {
 fn what_an_access_of_a_cache_takes_is_for_dram() {
     let device = cached(dram()).run(open(vec![sectors_write(0, 32)]));
     let parts = device.meter().ops[Op::Write as usize].attribution.total();
-    assert_eq!((parts.total(), parts.0[Cause::Dram as usize]), (32 * 100 + 32, 32 * 100 + 32));
+    assert_eq!((parts.total(), parts.of(Cause::Dram)), (32 * 100 + 32, 32 * 100 + 32));
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_cache_and_what_passes_through_take_turns() {
     let latencies = crate::common::tiered::latencies(&device);
     assert_eq!(latencies, [ready + 3_200 + 3_200 + 3_200, 2_200 + 3_200 + 32]);
     let parts = device.meter().ops[Op::Write as usize].attribution.total();
-    assert_eq!(parts.0[Cause::Dram as usize], 2_200 + 3_200 + 32);
+    assert_eq!(parts.of(Cause::Dram), 2_200 + 3_200 + 32);
 }
 
 // ---- closed forms ----------------------------------------------------------------------------------
@@ -236,5 +236,5 @@ fn who_waits_at_dram_is_told_for_whom() {
     let at = ninescope_engine::meter::SPLIT.iter().position(|cause| *cause == Cause::Dram).expect("it is split");
     let behind = |lane: usize| of(lane).behind.iter().map(|waits| waits[at]).collect::<Vec<_>>();
     assert_eq!((behind(0), behind(1)), (vec![0, 0, 0], vec![UNIT - 1_000, 0, 0]));
-    assert_eq!(of(1).parts.0[Cause::Dram as usize], UNIT - 1_000 + UNIT);
+    assert_eq!(of(1).parts.of(Cause::Dram), UNIT - 1_000 + UNIT);
 }

@@ -489,7 +489,7 @@ fn a_drive_k_times_slower_takes_k_times_as_long_for_everything() {
             }
             for (fast, slow) in fast.meter().ops.iter().zip(&slow.meter().ops) {
                 for (cause, (fast, slow)) in
-                    Cause::ALL.iter().zip(fast.attribution.total().0.iter().zip(slow.attribution.total().0))
+                    Cause::ALL.iter().zip(fast.attribution.total().lanes().iter().zip(slow.attribution.total().lanes()))
                 {
                     assert_eq!(slow, fast * k, "{}", cause.name());
                 }

@@ -232,7 +232,7 @@ fn a_request_alone_in_an_idle_drive_is_behind_nobody() {
         let requests = long_requests(&world.drive, 60, reads_alone);
         let (run, collected) = run(&world.drive, requests, Arrival::Closed)?;
         for (id, (_, parts)) in run.requests.iter().enumerate() {
-            let of = |cause: Cause| parts.0[cause as usize];
+            let of = |cause: Cause| parts.of(cause);
             prop_assert_eq!(of(Cause::DieHostRead) + of(Cause::DieHostProgram), 0, "request {}: {:?}", id, parts);
             if !collected {
                 let others = of(Cause::DieWaitingForChannel) + of(Cause::Channel);
@@ -268,7 +268,7 @@ fn a_buffered_write_alone_in_an_idle_drive_is_behind_nobody() {
         *seen.1 += device.counters().read_modify_write_repeated;
         let collected = device.counters().gc_page_reads + device.counters().group_erases > 0;
         for (id, (_, parts)) in device.probe::<ByRequest>().requests.iter().enumerate() {
-            let of = |cause: Cause| parts.0[cause as usize];
+            let of = |cause: Cause| parts.of(cause);
             prop_assert_eq!(of(Cause::DieHostRead) + of(Cause::DieHostProgram), 0, "request {}: {:?}", id, parts);
             if !collected {
                 let others = of(Cause::DieWaitingForChannel) + of(Cause::Channel);
@@ -284,7 +284,7 @@ fn a_buffered_write_alone_in_an_idle_drive_is_behind_nobody() {
 /// What waits there were behind somebody or oneself [ns].
 fn waits(parts: &Parts) -> u64 {
     let whose = [Cause::DieHostRead, Cause::DieWaitingForChannel, Cause::Channel, Cause::OwnParts];
-    whose.iter().map(|cause| parts.0[*cause as usize]).sum()
+    whose.iter().map(|cause| parts.of(*cause)).sum()
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn latencies(device: &Device) -> Vec<u64> {
 }
 
 fn part(device: &Device, op: Op, cause: Cause) -> u64 {
-    device.meter().ops[op as usize].attribution.total().0[cause as usize]
+    device.meter().ops[op as usize].attribution.total().of(cause)
 }
 
 // ---- a largest command -----------------------------------------------------------------------------

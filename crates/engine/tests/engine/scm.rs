@@ -103,7 +103,7 @@ fn latencies(device: &Device) -> Vec<u64> {
 /// The parts of all requests of a kind, those that are not zero.
 fn parts(device: &Device, op: Op) -> Vec<(Cause, u64)> {
     let total = device.meter().ops[op as usize].attribution.total();
-    Cause::ALL.into_iter().map(|cause| (cause, total.0[cause as usize])).filter(|(_, time)| *time > 0).collect()
+    Cause::ALL.into_iter().map(|cause| (cause, total.of(cause))).filter(|(_, time)| *time > 0).collect()
 }
 
 #[test]

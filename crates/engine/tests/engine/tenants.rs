@@ -68,7 +68,7 @@ fn waits<const N: usize>(of: [(usize, u64); N]) -> Waits {
 /// By holder, the waits of a sum behind them are those of its causes; of processor and link a part of them.
 fn assert_sums(sum: &BehindSum) {
     for (at, cause) in SPLIT.into_iter().enumerate() {
-        let (behind, said) = (sum.behind.iter().map(|waits| waits[at]).sum::<u64>(), sum.parts.0[cause as usize]);
+        let (behind, said) = (sum.behind.iter().map(|waits| waits[at]).sum::<u64>(), sum.parts.of(cause));
         assert!(if at < SPLIT_WHOLE { behind == said } else { behind <= said }, "{}: {behind}, {said}", cause.name());
     }
 }
@@ -134,7 +134,7 @@ fn dies_of_one_channel_wait_for_each_others_data() {
     let second = waited(&device, 1, Op::Read);
     // The command waits for that of the first; its data are sensed as much later, and wait for the rest of the first one's.
     assert_eq!(second.behind, [waits([(CHANNEL, COMMAND + (UNIT - COMMAND))]), [0; 7], [0; 7]]);
-    assert_eq!(second.parts.0[Cause::Channel as usize], UNIT);
+    assert_eq!(second.parts.of(Cause::Channel), UNIT);
 }
 
 #[test]
@@ -163,8 +163,8 @@ fn processor_and_link_are_waited_for_in_the_order_of_entry() {
     assert_eq!(other.behind, [waits([(PROCESSOR, 1_000), (LINK, second)]), [0; 7], [0; 7]]);
     let behind_other = waits([(PROCESSOR, 1_000), (LINK, link)]);
     assert_eq!(deep.behind, [waits([(PROCESSOR, 1_000), (LINK, third - link)]), behind_other, [0; 7]]);
-    assert_eq!(other.parts.0[Cause::Link as usize], second + link);
-    assert_eq!(other.parts.0[Cause::CommandProcessing as usize], 2_000);
+    assert_eq!(other.parts.of(Cause::Link), second + link);
+    assert_eq!(other.parts.of(Cause::CommandProcessing), 2_000);
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn data_wait_for_the_link_behind_those_that_were_ready_before() {
     assert_eq!(waited(&device, 0, Op::Read).behind, [[0; 7]; 3]);
     let second = waited(&device, 1, Op::Read);
     assert_eq!(second.behind, [waits([(LINK, 4 * UNIT)]), [0; 7], [0; 7]]);
-    assert_eq!(second.parts.0[Cause::Link as usize], 2 * 4 * UNIT);
+    assert_eq!(second.parts.of(Cause::Link), 2 * 4 * UNIT);
 }
 
 #[test]
@@ -194,9 +194,9 @@ fn what_the_drive_does_for_itself_is_behind_the_drive() {
     let (reader, writer) = (waited(&device, 0, Op::Read), waited(&device, 1, Op::Write));
     assert_sums(&reader);
     assert_sums(&writer);
-    assert!(reader.parts.0[Cause::DieErase as usize] > 0, "garbage is collected");
+    assert!(reader.parts.of(Cause::DieErase) > 0, "garbage is collected");
     assert_eq!(reader.behind[0][DIE_READ], 0, "its one read is never behind another of its own");
-    assert_eq!(reader.behind[1][DIE_PROGRAM], reader.parts.0[Cause::DieHostProgram as usize]);
+    assert_eq!(reader.behind[1][DIE_PROGRAM], reader.parts.of(Cause::DieHostProgram));
     let (behind_drive, behind_writer) = (reader.behind[2][DIE_CHANNEL], reader.behind[1][DIE_CHANNEL]);
     assert!(behind_drive > 0 && behind_writer > 0, "{behind_drive}, {behind_writer}");
     // The parts of all lanes are those of the run.

@@ -230,9 +230,8 @@ impl Account {
                 own += stage.acts.own();
             }
         }
-        let own_of_channel = Ns(self.parts.0[Cause::OwnParts as usize]).saturating_since(own);
-        let channel = &mut parts.0[Cause::Channel as usize];
-        *channel = channel.saturating_sub(own_of_channel.0);
+        let own_of_channel = Ns(self.parts.of(Cause::OwnParts)).saturating_since(own);
+        parts.take(Cause::Channel, own_of_channel.min(Ns(parts.of(Cause::Channel))));
         parts.add(Cause::OwnParts, own + own_of_channel);
         parts
     }
@@ -267,7 +266,7 @@ struct Stages<'a> {
 
 impl Stages<'_> {
     fn part(&self, cause: Cause) -> Ns {
-        Ns(self.journey.parts.0[cause as usize])
+        Ns(self.journey.parts.of(cause))
     }
 
     fn until(&mut self, until: Ns, cause: Cause) {

@@ -27,7 +27,7 @@ fn account(account: &Account) -> Value {
 
 /// The parts that are not zero, largest first.
 pub fn parts(account: &Account) -> Map<String, Value> {
-    let mut parts: Vec<(Cause, u64)> = Cause::ALL.into_iter().zip(account.parts.0).collect();
+    let mut parts: Vec<(Cause, u64)> = Cause::ALL.into_iter().zip(account.parts.lanes()).collect();
     parts.retain(|&(_, time)| time > 0);
     parts.sort_by_key(|&(cause, time)| (std::cmp::Reverse(time), cause));
     parts.into_iter().map(|(cause, time)| (cause.name().to_owned(), time.into())).collect()

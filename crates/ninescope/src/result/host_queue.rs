@@ -23,7 +23,7 @@ pub fn section(device: &Seen<'_>, utilization: &Utilization) -> Value {
     let share = |op: Op| {
         let total = meter.ops[op as usize].attribution.total();
         (total.total() > 0).then(|| {
-            let waited = total.0[Cause::HostQueue as usize] as f64 / total.total() as f64;
+            let waited = total.of(Cause::HostQueue) as f64 / total.total() as f64;
             (op.name().to_owned(), json!(waited))
         })
     };

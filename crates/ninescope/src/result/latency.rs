@@ -72,7 +72,7 @@ pub fn summary_without_intervals(histogram: &Histogram) -> Value {
 
 /// The mean parts of so many requests, largest first.
 pub fn mean_parts(sums: &Parts, count: u64) -> Map<String, Value> {
-    let mut parts: Vec<(Cause, u64)> = Cause::ALL.into_iter().map(|cause| (cause, sums.0[cause as usize])).collect();
+    let mut parts: Vec<(Cause, u64)> = Cause::ALL.into_iter().map(|cause| (cause, sums.of(cause))).collect();
     parts.retain(|&(_, sum)| sum > 0);
     parts.sort_by_key(|&(cause, sum)| (std::cmp::Reverse(sum), cause));
     parts.into_iter().map(|(cause, sum)| (cause.name().to_owned(), json!(sum as f64 / count as f64))).collect()

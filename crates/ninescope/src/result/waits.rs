@@ -1,6 +1,7 @@
 //! Whom the requests of each job waited for, where several jobs share a drive.
 
 use ninescope_engine::meter::{BehindBand, BehindSum, LaneMeter, LaneOpMeter, Parts, SPLIT, Waits};
+use ninescope_kernel::Ns;
 use ninescope_model::{Cause, Op};
 use serde_json::{Map, Value, json};
 
@@ -52,7 +53,7 @@ fn entry(BehindSum { count, parts, behind }: &BehindSum, names: &[String]) -> Va
     };
     let mut of_drive = behind.last().map(parts_of).unwrap_or_default();
     for cause in OF_DRIVE {
-        of_drive.0[cause as usize] += parts.0[cause as usize];
+        of_drive.add(cause, Ns(parts.of(cause)));
     }
     json!({
         "count": count,
@@ -66,6 +67,6 @@ fn entry(BehindSum { count, parts, behind }: &BehindSum, names: &[String]) -> Va
 /// Waits by cause, as parts.
 fn parts_of(waits: &Waits) -> Parts {
     let mut parts = Parts::default();
-    SPLIT.iter().zip(waits).for_each(|(&cause, wait)| parts.0[cause as usize] += wait);
+    SPLIT.iter().zip(waits).for_each(|(&cause, wait)| parts.add(cause, Ns(*wait)));
     parts
 }

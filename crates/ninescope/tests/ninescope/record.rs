@@ -180,7 +180,7 @@ fn stages_follow_one_another_without_a_gap_and_sum_to_the_parts_cause_by_cause()
             assert_eq!(account.parts_of_stages(), account.parts, "{account:?}");
             behind |= account.stages.iter().any(|stage| stage.behind_others);
             summed |= account.stages.iter().any(|stage| stage.acts.earlier.iter().any(|&time| time > 0));
-            causes.extend(Cause::ALL.into_iter().filter(|&cause| account.parts.0[cause as usize] > 0));
+            causes.extend(Cause::ALL.into_iter().filter(|&cause| account.parts.of(cause) > 0));
         }
     }
     assert!(behind && summed, "a write waited behind others, and a long wait is told in sum");

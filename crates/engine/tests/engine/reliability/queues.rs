@@ -56,8 +56,8 @@ fn waits(decoders: u32, rho: f64, requests: u64) -> Waits {
     // What the requests are told is what the pages waited.
     let parts = device.meter().ops[0].attribution.total();
     let waited: u64 = device.probe::<Waits>().waited.iter().map(|&waited| u64::from(waited)).sum();
-    assert_eq!(parts.0[Cause::DecoderWait as usize], waited);
-    assert_eq!(parts.0[Cause::Decode as usize], requests * CLEAN);
+    assert_eq!(parts.of(Cause::DecoderWait), waited);
+    assert_eq!(parts.of(Cause::Decode), requests * CLEAN);
     std::mem::take(&mut Waits {
         arrived: device.probe::<Waits>().arrived.clone(),
         waited: device.probe::<Waits>().waited.clone(),

@@ -154,7 +154,7 @@ fn retries_cost_what_their_closed_form_says() {
     let given_up = 0.6 * 0.3 * 0.8;
     let deviation = (N as f64 * given_up * (1.0 - given_up)).sqrt();
     assert_near(counted.reads_reported as f64, N as f64 * given_up, deviation, "reads given up");
-    assert_eq!(parts.0[Cause::Retry as usize], counted.retries * attempt);
+    assert_eq!(parts.of(Cause::Retry), counted.retries * attempt);
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn retries_of_pages_that_seldom_fail_cost_their_share() {
     // One attempt or two, alike: 1.5 in the mean, with a variance of q0 x 2.5 - (q0 x 1.5)^2.
     let deviation = ((2.5 * first - (1.5 * first).powi(2)) * N as f64).sqrt();
     assert_near(counted.retries as f64, 1.5 * first * N as f64, deviation, "attempts");
-    assert_eq!(parts.0[Cause::Retry as usize], counted.retries * (UNIT_READ + CORRUPTED));
+    assert_eq!(parts.of(Cause::Retry), counted.retries * (UNIT_READ + CORRUPTED));
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn of_code(device: &Device, medium: usize) -> CodeCounters {
 
 fn parts(device: &Device, op: Op) -> Vec<(Cause, u64)> {
     let total = device.meter().ops[op as usize].attribution.total();
-    Cause::ALL.into_iter().zip(total.0).filter(|&(_, time)| time > 0).collect()
+    Cause::ALL.into_iter().zip(total.lanes()).filter(|&(_, time)| time > 0).collect()
 }
 
 // ---- memory alone ----------------------------------------------------------------------------------------

@@ -609,7 +609,7 @@ impl Outcome {
     /// The causes of all latency of one operation that are not zero, in lane order [ns].
     pub fn parts(&self, op: Op) -> Vec<(Cause, u64)> {
         let total = self.device.meter().ops[op as usize].attribution.total();
-        Cause::ALL.into_iter().zip(total.0).filter(|&(_, time)| time > 0).collect()
+        Cause::ALL.into_iter().zip(total.lanes()).filter(|&(_, time)| time > 0).collect()
     }
 
     /// Where a unit is mapped.
