@@ -64,6 +64,12 @@ impl FtlConfig {
         self.stream_choice.knows_clean() || self.translation_units > 0
     }
 
+    /// Units that go to one pool before the next has its turn, where the address alone decides where they go.
+    pub fn turn_by_address(&self) -> Option<u32> {
+        let positions: Vec<u32> = (0..self.geometry.pools()).collect();
+        self.page_allocation.build(&self.geometry, &positions).turn_by_address()
+    }
+
     /// Units that lie on the media when all is written: those of the host and those of the map.
     pub fn units_at_rest(&self) -> u32 {
         self.logical_units.saturating_add(self.translation_units)

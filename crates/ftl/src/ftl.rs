@@ -19,7 +19,7 @@ use crate::config::{FtlConfig, FtlError};
 use crate::counters::FtlCounters;
 use crate::filling_order::FillingOrder;
 use crate::partition::{Partition, PartitionedAllocation, Partitions};
-use crate::policies::page_allocation::Placement;
+use crate::policies::page_allocation::{Load, Placement};
 use crate::policies::victim_selection::NOT_A_CANDIDATE;
 use crate::policies::{
     FreeBlockChoice, GcTrigger, GcTriggerConfig, PageAllocation, StreamChoice, VictimSelection, VictimSelectionConfig,
@@ -115,6 +115,7 @@ pub struct Ftl {
     pool_at: Vec<u32>,
     position_of: Vec<u32>,
     page_allocation: Box<dyn PageAllocation>,
+    load: Option<Load>,
     /// In its place, where some addresses have planes of their own.
     partitioned: Option<Box<PartitionedAllocation>>,
     stream_choice: Box<dyn StreamChoice>,
@@ -195,6 +196,7 @@ impl Ftl {
             pool_at,
             position_of,
             page_allocation: config.page_allocation.build(&geometry, &positions),
+            load: config.page_allocation.chosen().load(),
             partitioned,
             stream_choice: config.stream_choice.build(),
             knows_clean,
@@ -442,6 +444,30 @@ impl Ftl {
         match &self.partitioned {
             None => has_space.next_set(0).is_some(),
             Some(partitioned) => partitioned.has_any(lpa, has_space),
+        }
+    }
+
+    /// What the allocation wants to know of dies; nothing where it goes by turns or addresses.
+    pub fn load_measure(&self) -> Option<Load> {
+        self.load
+    }
+
+    /// Whether it will compare the loads of dies when a unit is written next: they are told before.
+    #[inline]
+    pub fn asks_for_loads(&self, lpa: Lpa) -> bool {
+        match &self.partitioned {
+            None => self.page_allocation.asks_for_loads(),
+            Some(partitioned) => partitioned.asks_for_loads(lpa),
+        }
+    }
+
+    /// The load of the die of a pool, as [`Self::load_measure`] has it measured.
+    #[inline]
+    pub fn load_is(&mut self, pool: Pool, load: u64) {
+        let position = self.position_of[pool.index()];
+        match &mut self.partitioned {
+            None => self.page_allocation.load_is(position, load),
+            Some(partitioned) => partitioned.load_is(position, load),
         }
     }
 

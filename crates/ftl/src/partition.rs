@@ -175,6 +175,17 @@ impl PartitionedAllocation {
         Some(position)
     }
 
+    /// Whether the next choice for a unit compares loads.
+    pub fn asks_for_loads(&self, lpa: Lpa) -> bool {
+        self.parts[self.partitions.of_unit(lpa) as usize].policy.asks_for_loads()
+    }
+
+    /// Told the load of the die of a stripe position.
+    pub fn load_is(&mut self, position: u32, load: u64) {
+        let part = self.of_position[position as usize];
+        self.parts[part as usize].policy.load_is(position, load);
+    }
+
     /// Told where a unit went.
     #[inline]
     pub fn placed(&mut self, placement: Placement) {

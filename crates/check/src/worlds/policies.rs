@@ -1,6 +1,7 @@
 //! Policies of drives with their parameters drawn, and whether a policy decides anything.
 
 use ninescope::config::DriveConfig;
+use ninescope_ftl::policies::page_allocation::static_striping::Order;
 use ninescope_model::units::Duration;
 
 use super::dice::Dice;
@@ -112,6 +113,7 @@ fn drawn(dice: &mut Dice, parameter: &str, value: &toml::Value) -> Option<toml::
         "pages_in_flight" => Some(dice.small(1, 5).into()),
         "reads" => Some(dice.one_of(&[1, 5, 20, 100]).into()),
         "read_ahead" => Some(dice.small(1, 20).into()),
+        "order" => word(dice, &Order::ALL.map(Order::letters)),
         "size" => word(dice, &["16B", "64B", "512B", "2KiB", "8KiB", "32KiB"]),
         "remaining" => share(dice, &[0.1, 0.5, 0.8]),
         _ => other_value(dice, value),

@@ -271,7 +271,7 @@ impl<K: Kind> Device<K> {
         while entry.next < entry.end {
             let lpa = Lpa(entry.next);
             let clean = entry.clean && self.flash.may_stay_clean(entry);
-            let Some(placed) = self.flash.write_as(lpa, clean) else { return Ok(Placing::Waits) };
+            let Some(placed) = self.flash.write_as(self.run.now, lpa, clean) else { return Ok(Placing::Waits) };
             let stall_cause = entry.stall_cause();
             let record =
                 UnitRecord { lpa, parent: entry.command, merge: entry.merge, stall_cause, ..UnitRecord::default() };
@@ -309,7 +309,7 @@ impl<K: Kind> Device<K> {
         let merged_with = if K::ACTIVE { self.flash.content_merged_with(entry) } else { MergedWith::Nothing };
         let lpa = Lpa(entry.next);
         let of_flash = self.flash.is_merged_with_what_was_read(entry);
-        let Some(placed) = self.flash.take_down(lpa) else { return Ok(Placing::Waits) };
+        let Some(placed) = self.flash.take_down(self.run.now, lpa) else { return Ok(Placing::Waits) };
         self.eviction_takes_effect(entry.command, of_flash)?;
         let record = UnitRecord { lpa, parent: entry.command, source: Source::Migration, ..UnitRecord::default() };
         let Placed { old, new, pool, .. } = placed;

@@ -1,6 +1,7 @@
 //! The map and places: where units are, and what the flow of requests has changed in them.
 
 use ninescope_ftl::{Placed, Residence};
+use ninescope_kernel::Ns;
 use ninescope_model::{BlockGroup, Lpa, Pool, Ppa};
 
 use super::{Flash, WriteEntry};
@@ -84,12 +85,14 @@ impl Flash {
 
     /// Gives a unit of the host its place; `None` where no pool takes it now.
     #[inline]
-    pub fn write_as(&mut self, lpa: Lpa, clean: bool) -> Option<Placed> {
+    pub fn write_as(&mut self, now: Ns, lpa: Lpa, clean: bool) -> Option<Placed> {
+        self.tell_loads(now, lpa);
         self.ftl.write_as(lpa, clean)
     }
 
     /// The same for a page that goes down from a tier.
-    pub fn take_down(&mut self, lpa: Lpa) -> Option<Placed> {
+    pub fn take_down(&mut self, now: Ns, lpa: Lpa) -> Option<Placed> {
+        self.tell_loads(now, lpa);
         self.ftl.take_down(lpa)
     }
 
@@ -103,7 +106,8 @@ impl Flash {
     }
 
     /// The same for what was fetched from the backing store.
-    pub fn heal(&mut self, lpa: Lpa) -> Option<Placed> {
+    pub fn heal(&mut self, now: Ns, lpa: Lpa) -> Option<Placed> {
+        self.tell_loads(now, lpa);
         let placed = self.ftl.heal(lpa)?;
         self.touch_gc_of(placed.old);
         Some(placed)

@@ -10,6 +10,7 @@ mod collection;
 mod dispatch;
 mod flush;
 mod line;
+mod loads;
 mod map;
 mod phases;
 mod programs;
@@ -41,6 +42,7 @@ use clean::FlushReads;
 use collection::Collection;
 use flush::FlushEpochs;
 use line::WriteLines;
+use loads::Loads;
 use programs::Programs;
 
 /// What a die works on.
@@ -66,6 +68,8 @@ pub struct Flash {
     suspend_policy: Option<Box<dyn SuspendPolicy>>,
     multi_plane: bool,
     read_any_block: bool,
+    /// What the allocation has dies measured by; nothing where it asks for nothing.
+    loads: Option<Loads>,
     write_completion: WriteCompletion,
     programs: Programs,
     flushes: FlushEpochs,
@@ -88,6 +92,7 @@ impl Flash {
             suspend_policy: config.suspend.build(),
             multi_plane: config.multi_plane,
             read_any_block: nand.reads_any_block(),
+            loads: Loads::new(ftl.load_measure(), &geometry, &nand),
             write_completion: config.write_completion,
             programs: Programs::new(config, &ftl),
             flushes: FlushEpochs::with_capacity(depth),

@@ -133,10 +133,19 @@ impl<W> Station<W> {
         self.data_out_end = until;
     }
 
+    /// Whether it has nothing to do, whatever waits.
+    pub fn is_through(&self, now: Ns) -> bool {
+        self.phase == Phase::Free || (self.phase == Phase::DataOut && self.data_out_end <= now)
+    }
+
+    /// When the data of its read will have left, while they leave.
+    pub fn data_out_end(&self) -> Ns {
+        self.data_out_end
+    }
+
     /// Whether it has nothing to do, and nothing waits.
     pub(super) fn is_quiet(&self, now: Ns) -> bool {
-        let idle = self.phase == Phase::Free || (self.phase == Phase::DataOut && self.data_out_end <= now);
-        self.waiting == 0 && idle
+        self.waiting == 0 && self.is_through(now)
     }
 
     /// Measures from `now` on.

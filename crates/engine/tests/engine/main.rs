@@ -14,6 +14,7 @@ mod attribution;
 mod cached_map;
 mod determinism;
 mod dram;
+mod dynamic_allocation;
 mod hazards;
 mod identities;
 mod lanes;

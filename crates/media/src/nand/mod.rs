@@ -40,6 +40,18 @@ pub struct Nand {
     blocks: BlockTable,
     erase_loops: LoopTable,
     wear: Wear,
+    mean_times: MeanTimes,
+}
+
+/// What accesses take in the array, whichever page and block they are of [ns].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeanTimes {
+    /// A read, in the mean of all page types.
+    pub read: Ns,
+    /// A program, likewise.
+    pub program: Ns,
+    /// An erase of the most loops.
+    pub erase: Ns,
 }
 
 /// What blocks have behind them, and what they bear.
@@ -61,6 +73,7 @@ impl Nand {
         let blocks = BlockTable::new(geometry);
         Ok(Self {
             durations: Durations::new(&timing)?,
+            mean_times: timing.mean_times(),
             dies: vec![Die::default(); geometry.dies() as usize],
             erase_loops: LoopTable::new(&timing.erase_loops, blocks.len()),
             blocks,
@@ -114,6 +127,11 @@ impl Nand {
     #[inline]
     pub fn array_time(&self, command: &FlashCommand) -> Ns {
         self.durations.array_phase(command, self.erase_loops(command)).0
+    }
+
+    /// What accesses take in the array, whichever page and block they are of [ns].
+    pub fn mean_times(&self) -> MeanTimes {
+        self.mean_times
     }
 
     /// Loops an erase takes, those of its slowest block; 0 for other commands [count].

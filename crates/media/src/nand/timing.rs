@@ -3,7 +3,7 @@
 use ninescope_kernel::{FastDiv, Ns, Rate};
 
 use super::erase_loops::EraseLoops;
-use super::{CommandKind, FlashCommand};
+use super::{CommandKind, FlashCommand, MeanTimes};
 
 /// The most bits a cell stores, hence the most page types of a wordline.
 const PAGE_TYPES_MAX: usize = 4;
@@ -91,6 +91,12 @@ impl NandTiming {
             }
         }
         Ok(())
+    }
+
+    /// What accesses take, whichever page and block they are of [ns].
+    pub(super) fn mean_times(&self) -> MeanTimes {
+        let mean = |times: &[Ns]| Ns(times.iter().map(|time| time.0).sum::<u64>() / times.len().max(1) as u64);
+        MeanTimes { read: mean(&self.read), program: mean(&self.program), erase: self.erase_time_max() }
     }
 
     fn erase_time_max(&self) -> Ns {

@@ -84,8 +84,9 @@ impl Composition {
         let (geometry, units) = (&config.geometry, config.logical_units);
         let mut stream = RandomStream::new(seed, "prepare", "composition");
         let order = RandomOrder::new(units, &mut stream);
-        // Of addresses that are dealt out page by page some pools have a page more.
-        let share = units.div_ceil(geometry.pools()).next_multiple_of(geometry.units_per_page());
+        // Of addresses that are dealt out in turn some pools have a turn more.
+        let turn = config.turn_by_address().unwrap_or(geometry.units_per_page());
+        let share = units.div_ceil(geometry.pools()).next_multiple_of(turn);
         // However much a pool holds, collection goes on in it.
         let groups_at_most = geometry.blocks_per_plane - config.spare_groups_needed();
         let limit = (groups_at_most * geometry.units_per_group()).saturating_sub(share);

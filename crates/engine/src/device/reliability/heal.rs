@@ -28,7 +28,7 @@ impl<K: Kind> Device<K> {
             observe!(self, Event::HealDropped { lpa, from: from.place });
             return Ok(Placing::NotWanted);
         }
-        let Some(placed) = self.flash.heal(lpa) else { return Ok(Placing::Waits) };
+        let Some(placed) = self.flash.heal(self.run.now, lpa) else { return Ok(Placing::Waits) };
         self.reliable().end_healing(lpa, false);
         let Placed { old, new, .. } = placed;
         observe!(self, Event::UnitHealed { lpa, old, new });

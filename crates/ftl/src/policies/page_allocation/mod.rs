@@ -9,6 +9,8 @@ use std::fmt::Debug;
 use ninescope_kernel::{BitTable, Snapshot};
 use ninescope_model::{Geometry, Lpa, policy_registry};
 
+mod by_load;
+
 /// Where the last unit was placed, for policies that follow the filling of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placement {
@@ -20,6 +22,15 @@ pub struct Placement {
     pub stripe_complete: bool,
 }
 
+/// What a die may be measured by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// Accesses that wait or run [count].
+    Queued,
+    /// When it will have done them [ns].
+    FreeAt,
+}
+
 /// Chooses pools. Asked once per unit the host writes.
 pub trait PageAllocation: Debug + Send + Snapshot {
     /// The stripe position that takes logical unit `lpa`; must be set in `accepting`. `None`: the write waits.
@@ -27,6 +38,14 @@ pub trait PageAllocation: Debug + Send + Snapshot {
 
     /// Told where the unit went.
     fn placed(&mut self, _placement: Placement) {}
+
+    /// Whether its next choice compares loads: they are told before, where there are any.
+    fn asks_for_loads(&self) -> bool {
+        false
+    }
+
+    /// Told the load of the die of a stripe position.
+    fn load_is(&mut self, _position: u32, _load: u64) {}
 
     /// Units that each stripe position takes in turn, from position 0 on, before the next one does, if that is how units are
     /// placed that are written in order from `first` on while all pools accept them. Then a drive need not be filled unit by
@@ -49,6 +68,11 @@ pub trait PageAllocationParameters {
     /// The policy, among the pools at some of the stripe positions, which ascend.
     fn build(&self, geometry: &Geometry, positions: &[u32]) -> Box<dyn PageAllocation>;
 
+    /// What it wants to know of dies.
+    fn load(&self) -> Option<Load> {
+        None
+    }
+
     /// The pool at each stripe position.
     fn pools_in_order(&self, geometry: &Geometry) -> Vec<u32> {
         channel_first(geometry)
@@ -60,6 +84,8 @@ policy_registry! {
     PageAllocationConfig as dyn PageAllocationParameters;
     "round-robin" => round_robin::RoundRobin, "pools in turn, channel first; those that cannot take a write are passed over";
     "static" => static_striping::StaticStriping, "the logical address decides, in one of 24 orders of channel, way, die and plane";
+    "least-queue" => least_queue::LeastQueue, "the die on which the fewest accesses wait or run";
+    "earliest-free" => earliest_free::EarliestFree, "the die that will be through first with what it has to do";
 }
 
 impl PageAllocationConfig {

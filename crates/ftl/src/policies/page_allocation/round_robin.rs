@@ -18,6 +18,25 @@ pub enum Granularity {
     Stripe,
 }
 
+impl Granularity {
+    /// How many units that is.
+    pub(super) fn units(self, geometry: &Geometry) -> u32 {
+        match self {
+            Self::Page => geometry.units_per_page(),
+            Self::Stripe => geometry.units_per_stripe(),
+        }
+    }
+
+    /// Whether a unit was the last one of it.
+    #[inline]
+    pub(super) fn is_complete(self, placement: Placement) -> bool {
+        match self {
+            Self::Page => placement.page_complete,
+            Self::Stripe => placement.stripe_complete,
+        }
+    }
+}
+
 /// Parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -43,10 +62,7 @@ pub struct RoundRobinAllocation {
 
 impl RoundRobinAllocation {
     pub(super) fn new(parameters: RoundRobin, geometry: &Geometry) -> Self {
-        let units_at_a_time = match parameters.granularity {
-            Granularity::Page => geometry.units_per_page(),
-            Granularity::Stripe => geometry.units_per_stripe(),
-        };
+        let units_at_a_time = parameters.granularity.units(geometry);
         Self { parameters, position: 0, positions: geometry.pools(), units_at_a_time }
     }
 }
@@ -61,11 +77,7 @@ impl PageAllocation for RoundRobinAllocation {
 
     #[inline]
     fn placed(&mut self, placement: Placement) {
-        let complete = match self.parameters.granularity {
-            Granularity::Page => placement.page_complete,
-            Granularity::Stripe => placement.stripe_complete,
-        };
-        if complete {
+        if self.parameters.granularity.is_complete(placement) {
             // One past the last position wraps in the search.
             self.position = placement.position + 1;
         }

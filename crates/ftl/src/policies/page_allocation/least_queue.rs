@@ -1,0 +1,27 @@
+//! Least queue: a page, or a stripe, goes to the die on which the fewest accesses wait or run (join the shortest queue).
+
+use ninescope_model::Geometry;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::by_load::ByLoad;
+use super::round_robin::Granularity;
+use super::{Load, PageAllocation, PageAllocationParameters};
+
+/// Parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LeastQueue {
+    /// How much goes to one pool before another one is chosen.
+    pub granularity: Granularity,
+}
+
+impl PageAllocationParameters for LeastQueue {
+    fn build(&self, geometry: &Geometry, _positions: &[u32]) -> Box<dyn PageAllocation> {
+        Box::new(ByLoad::new(self.granularity, geometry))
+    }
+
+    fn load(&self) -> Option<Load> {
+        Some(Load::Queued)
+    }
+}
