@@ -2,6 +2,7 @@
 
 use super::{ArrivalKind, World};
 use ninescope::{PrefillMode, PrefillOrder};
+use ninescope_ftl::Partition;
 use ninescope_kernel::Ns;
 
 /// The smallest world found, by at most `attempts` trials of the condition.
@@ -16,6 +17,17 @@ pub fn shrink(world: &World, attempts: u32, holds: &mut dyn FnMut(&World) -> boo
             return search.best;
         }
     }
+}
+
+/// Partitions of as many units, those of each side by side.
+fn in_one_piece(partitions: &[Partition]) -> Vec<Partition> {
+    let mut end = 0;
+    let piece = |partition: &Partition| {
+        let start = end;
+        end += partition.unit_count();
+        Partition { units: std::iter::once(start..end).collect(), ..partition.clone() }
+    };
+    partitions.iter().map(piece).collect()
 }
 
 struct Search<'a> {
@@ -59,6 +71,7 @@ impl Search<'_> {
     /// Options to their plainest values, one by one.
     fn plainer_drive(&mut self) {
         self.try_out(World { partitions: Vec::new(), ..self.best.clone() });
+        self.try_out(World { partitions: in_one_piece(&self.best.partitions), ..self.best.clone() });
         for (section, key, value) in plain_values() {
             self.change(|drive| {
                 if let Some(table) = section_of(drive, section) {

@@ -79,7 +79,8 @@ const WITH_PARAMETERS: [(&str, &str); 5] = [
 ];
 
 /// What no default covers.
-const VARIANTS: [&str; 21] = [
+const VARIANTS: [&str; 22] = [
+    "ftl.page_allocation={policy=\"static\",order=\"PDWC\"}",
     "ftl.map={policy=\"entries\",size=\"64B\",host_memory=\"256B\"}",
     "controller.write_completion=program",
     "ftl.frontier_planes=1",
