@@ -7,7 +7,7 @@ mod map;
 
 use ninescope::CheckLevel;
 use ninescope_engine::meter::{Parts, Waits};
-use ninescope_engine::{BufferLimits, Event, MergedWith, Probe, SimulationError, View, WriteCompletion};
+use ninescope_engine::{BufferLimits, Event, Interface, MergedWith, Probe, SimulationError, View, WriteCompletion};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{CacheHint, Lpa, Op, Ppa, Request, Source};
@@ -537,6 +537,7 @@ impl Checker {
     fn measuring_began(&mut self, view: &View<'_>) {
         self.requests.measuring_began();
         self.ledger.measuring_began(self.groups.handed_out);
+        self.queues.non_queued = 0;
         self.dies.measuring_began(view.now);
         self.transfers.measuring_began(view.now);
         if let Some(banks) = &mut self.banks {
@@ -581,6 +582,7 @@ impl Checker {
         if let Some(book) = &self.dram {
             book.finished(view, used)?;
         }
+        self.queues.compare(view)?;
         self.ledger.compare(view)?;
         let open = self.sweep(view)?;
         self.ledger.programs_balance(view, self.groups.handed_out, open)
@@ -623,6 +625,9 @@ impl Probe for Checker {
                 self.protocol.started(protocol, lane_depths.len());
                 self.interrupts.started(protocol.interrupts);
                 self.queues.started(protocol);
+                if protocol.interface == Interface::Sata {
+                    self.transfers.has_one_link();
+                }
                 self.intake.started(limits);
                 self.started(view, write_completion == WriteCompletion::Program, buffer, lane_depths.len())
             }
@@ -630,6 +635,7 @@ impl Probe for Checker {
                 self.ledger.taken_in(&request, &whole);
                 self.sweep_when_due(view)?;
                 self.queues.entered(view.now, (slot, id), (queue, lane))?;
+                self.queues.goes_beside(view.now, (slot, id), request.op)?;
                 self.fetched(view, slot, (id, lane), (request, whole))
             }
             Event::EntriesFetched { queue, from, commands } => {
@@ -792,6 +798,7 @@ impl Probe for Checker {
             | Event::MapPageWritten { .. } => self.map_event(view, &event),
             Event::Gathered { slot, id, queue, op, parts, behind, transaction } => {
                 self.interrupts.gathered(view.now, (slot, queue))?;
+                self.queues.done(slot);
                 if op == Op::Trim && forgets(view) {
                     self.ledger.trimmed(view, &self.requests.get(view, slot)?.request);
                 }

@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ninescope_engine::meter::Parts;
-use ninescope_engine::{Fetch, ProtocolConfig};
+use ninescope_engine::{Fetch, Interface, ProtocolConfig, View};
 use ninescope_kernel::Ns;
-use ninescope_model::Cause;
+use ninescope_model::{Cause, Op};
 
 use crate::rule::{Checked, require};
+
+/// Commands of SATA's one queue.
+const NCQ_DEPTH: usize = 32;
 
 /// A queue.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,16 +26,42 @@ pub struct Queues {
     queues: BTreeMap<u32, Queue>,
     /// By slot: the queue of its command.
     of_slot: BTreeMap<u32, u32>,
+    /// By slot: what commands inside the drive do, those not counted of which the host is to be told.
+    inside: BTreeMap<u32, Op>,
     /// Slots of commands that are being fetched, their queue, and since when.
     fetching: BTreeSet<u32>,
     fetched: (u32, Ns),
     /// When the latest fetch ended.
     free: Ns,
+    /// Commands that had the drive for themselves since measuring began.
+    pub non_queued: u64,
 }
 
 impl Queues {
     pub fn started(&mut self, config: ProtocolConfig) {
         self.config = config;
+    }
+
+    /// A command enters that does this. On SATA it goes beside others or not.
+    pub fn goes_beside(&mut self, now: Ns, (slot, id): (u32, u64), op: Op) -> Checked {
+        let is_alone = |op: &Op| matches!(op, Op::Trim | Op::Flush);
+        let sata = self.config.interface == Interface::Sata;
+        let alone = is_alone(&op) || self.inside.values().any(is_alone);
+        require!(
+            !sata || (self.inside.len() < NCQ_DEPTH && !(alone && !self.inside.is_empty())),
+            NonQueued,
+            now,
+            "command {id} ({op:?}) enters beside {:?}",
+            self.inside
+        );
+        self.inside.insert(slot, op);
+        self.non_queued += u64::from(sata && is_alone(&op));
+        Ok(())
+    }
+
+    /// A command is done.
+    pub fn done(&mut self, slot: u32) {
+        self.inside.remove(&slot);
     }
 
     /// A command enters out of a queue.
@@ -83,8 +112,16 @@ impl Queues {
         Ok(())
     }
 
+    /// What the device counted is what was seen.
+    pub fn compare(&self, view: &View<'_>) -> Checked {
+        let (said, seen) = (view.counters.non_queued_commands, self.non_queued);
+        require!(said == seen, Ledger, view.now, "engine.non_queued_commands is {said}, {seen} were seen");
+        Ok(())
+    }
+
     /// The host is told of a command.
     pub fn left(&mut self, now: Ns, (slot, id): (u32, u64), parts: &Parts) -> Checked {
+        self.inside.remove(&slot);
         let expected = self.config.fetch.map_or(0, |fetch| fetch.time.0);
         let said = parts.of(Cause::Fetch);
         require!(
@@ -133,6 +170,19 @@ mod tests {
         assert!(!told(&[(5, 0), (5, 1)]), "of two queues at a time");
         assert!(!told(&[(5, 0), (5, 0), (5, 0)]), "three at a time");
         assert!(!told(&[(5, 0), (14, 0)]), "while another one is under way");
+    }
+
+    #[test]
+    fn company_of_a_flush_is_seen_on_sata() {
+        let told = |interface: Interface, ops: &[Op]| {
+            let mut queues = Queues::default();
+            queues.started(ProtocolConfig { interface, ..ProtocolConfig::default() });
+            let mut each = ops.iter().zip(0_u32..);
+            each.try_for_each(|(&op, slot)| queues.goes_beside(Ns(1), (slot, 0), op)).is_ok()
+        };
+        assert!(told(Interface::Sata, &[Op::Read, Op::Write]) && told(Interface::Sata, &[Op::Flush]));
+        assert!(!told(Interface::Sata, &[Op::Read, Op::Flush]) && !told(Interface::Sata, &[Op::Trim, Op::Read]));
+        assert!(!told(Interface::Sata, &[Op::Read; 33]) && told(Interface::Nvme, &[Op::Flush; 33]));
     }
 
     #[test]

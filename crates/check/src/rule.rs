@@ -36,6 +36,8 @@ rules! {
         "Where completions are gathered, the host is told of all of a queue with the last of so many, or so long after the first of them, whichever is first.";
     HostQueues, "host-queues",
         "No queue of the host has more commands than entries, and the drive reads as many of one queue at a time as it may, for as long as that takes.";
+    NonQueued, "non-queued",
+        "On SATA a FLUSH or TRIM has the drive for itself, and no more than 32 commands are inside.";
     LaneDepth, "lane-depth",
         "No job has more requests inside the device than its depth, and its requests are counted as its own.";
     Limit, "limit",

@@ -43,10 +43,16 @@ pub struct Transfers {
     channels: Vec<Booking>,
     link_in: Booking,
     link_out: Booking,
+    /// One link is for both directions: the latter's, and transfers are told at their end.
+    one_link: bool,
     measured_since: Ns,
 }
 
 impl Transfers {
+    pub fn has_one_link(&mut self) {
+        self.one_link = true;
+    }
+
     pub fn started(&mut self, channels: u32) {
         self.channels = vec![Booking::default(); channels as usize];
     }
@@ -68,6 +74,9 @@ impl Transfers {
 
     #[inline]
     pub fn link_in(&mut self, view: &View<'_>, slot: u32, from: Ns, until: Ns) -> Checked {
+        if self.one_link {
+            return self.inbound(view, slot, from, until);
+        }
         let busy_until = self.link_in.until;
         require!(
             self.link_in.take(from, until) && from >= view.now,
@@ -75,6 +84,20 @@ impl Transfers {
             view.now,
             "data of slot {slot} cross the link to the device from {from} to {until}, it is taken until {busy_until}"
         );
+        Ok(())
+    }
+
+    /// The data of a write crossed the link that is for both directions.
+    fn inbound(&mut self, view: &View<'_>, slot: u32, from: Ns, until: Ns) -> Checked {
+        let (busy_until, busy) = (self.link_out.until, self.link_out.busy);
+        require!(
+            self.link_out.take(from, until) && until == view.now,
+            LinkDoubleBooked,
+            view.now,
+            "data of slot {slot} crossed the one link from {from} to {until}, it was taken until {busy_until}"
+        );
+        self.link_out.busy = busy;
+        self.link_in.busy += until.saturating_since(from.max(self.measured_since)).0;
         Ok(())
     }
 

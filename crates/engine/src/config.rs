@@ -22,9 +22,22 @@ pub enum WriteCompletion {
     Program,
 }
 
+/// What the drive is joined to the host by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Interface {
+    /// A link with a rate for each direction, and queues of commands.
+    #[default]
+    Nvme,
+    /// One link for both directions, and one queue, in which FLUSH and TRIM are not: they have the drive for themselves.
+    Sata,
+}
+
 /// What lies between the requests of the host and the commands that the drive takes in; by default each request is one command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProtocolConfig {
+    /// What they go over.
+    pub interface: Interface,
     /// Data of a command at most [sectors]; `None`: any.
     pub max_transfer: Option<u32>,
     /// Entries of each queue of the host, one of which stays empty [count]; `None`: as many as it likes.

@@ -76,6 +76,8 @@ pub struct EngineCounters {
     pub split_requests: u64,
     /// Commands of such requests.
     pub split_commands: u64,
+    /// Commands that had the drive for themselves: TRIM and FLUSH, on SATA.
+    pub non_queued_commands: u64,
     /// Fetches of commands out of the host's queues, where they take time.
     pub fetches: u64,
     /// Commands that they brought.

@@ -54,6 +54,7 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
             ("suspends", "operations suspended"),
             ("split_requests", "requests larger than a command"),
             ("fetches", "fetches of commands"),
+            ("non_queued_commands", "commands that had the drive for themselves"),
             ("interrupts", "interrupts"),
             ("gathered_completions", "completions told of by them"),
         )

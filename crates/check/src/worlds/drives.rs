@@ -7,7 +7,7 @@ use ninescope::config::{
     Cell, ControllerConfig, DriveConfig, EraseLoopsConfig, FtlSection, GeometryConfig, LoopSharesConfig, NandConfig,
     SchedulerConfig, SuspendLimitConfig,
 };
-use ninescope_engine::WriteCompletion;
+use ninescope_engine::{Interface, WriteCompletion};
 use ninescope_model::SECTOR_BYTES;
 use ninescope_model::units::{Bytes, Duration};
 use ninescope_tier::PlacementConfig;
@@ -15,6 +15,7 @@ use ninescope_tier::policies::Below;
 
 use super::codes::{self, Wants};
 use super::dice::Dice;
+use super::keys::{policy_name, put_at, take_at};
 use super::policies::set_policy;
 use super::scm::{dram, scm, shared_dram, tier};
 
@@ -71,7 +72,21 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
         }
     }
     codes::complete(dice, &mut table);
+    on_sata(&mut dice.of("sata"), &mut table);
     table
+}
+
+/// Some drives are on SATA, which has one queue, so that nothing says whose turn it is.
+fn on_sata(dice: &mut Dice, drive: &mut toml::Table) {
+    let in_turn = policy_name(drive, "scheduler.arbitration").is_none_or(|name| name == "round-robin");
+    if !(in_turn && dice.chance(15)) {
+        return;
+    }
+    put_at(drive, "controller.interface", "sata");
+    put_at(drive, "controller.queue_depth", i64::from(dice.small(1, 32)));
+    for key in ["queue_entries", "fetch_time", "fetch_entries"] {
+        take_at(drive, &format!("controller.{key}"));
+    }
 }
 
 /// Half of the drives are of flash alone, whose mechanisms are most.
@@ -188,6 +203,7 @@ fn controller(dice: &mut Dice) -> ControllerConfig {
     let fetch = protocol.chance(12).then(|| (protocol.time(1, 5), protocol.chance(70).then(|| protocol.small(1, 6))));
     ControllerConfig {
         queue_depth: dice.small(1, 64),
+        interface: Interface::Nvme,
         link_rate: dice.rate(),
         command_cost: dice.time(0, 4),
         max_transfer: protocol.chance(15).then(|| Bytes(512 * u64::from(protocol.small(1, 24)))),

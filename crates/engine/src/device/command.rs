@@ -74,6 +74,10 @@ impl<K: Kind> Device<K> {
     }
 
     fn enter_link_in(&mut self, index: u32) -> Result<(), SimulationError> {
+        if self.host.has_protocol() && self.host.is_half_duplex() {
+            self.host.enter_shared_link(&mut self.run, index);
+            return Ok(());
+        }
         let (from, until) = self.host.enter_link_in(&mut self.run, index);
         observe!(self, Event::LinkIn { slot: index, from, until });
         if until == self.run.now { self.write_data_arrived(index) } else { Ok(()) }
@@ -86,7 +90,7 @@ impl<K: Kind> Device<K> {
 
     /// The data of a write is in the controller.
     #[inline]
-    fn write_data_arrived(&mut self, index: u32) -> Result<(), SimulationError> {
+    pub(super) fn write_data_arrived(&mut self, index: u32) -> Result<(), SimulationError> {
         match self.flow {
             Flow::Flash => self.start_write(index),
             Flow::FlashByMemory => self.write_comes_into_dram(index),
@@ -110,6 +114,9 @@ impl<K: Kind> Device<K> {
     /// A transfer towards the host has ended: one part of a read is done.
     pub(super) fn link_out_woke(&mut self) -> Result<(), SimulationError> {
         let Some((job, began)) = self.host.link_out_woke(&mut self.run) else { return Ok(()) };
+        if job.is_inbound() {
+            return self.write_data_crossed(&job, began);
+        }
         observe!(self, Event::LinkOut { slot: job.command, from: began });
         let last = self.host.part_ends(job.command);
         if self.run.transactions.tenants.is_some() {

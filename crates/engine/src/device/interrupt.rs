@@ -7,7 +7,7 @@ use ninescope_model::Cause;
 use super::Device;
 use super::kind::Kind;
 use crate::error::SimulationError;
-use crate::host::{Gathered, HostCommand};
+use crate::host::{Gathered, HostCommand, LinkJob};
 use crate::meter::Parts;
 use crate::probe::{Event, observe};
 
@@ -70,6 +70,15 @@ impl<K: Kind> Device<K> {
         }
         self.host.fetch_is_over(fetched);
         Ok(())
+    }
+
+    /// The link that is one for both directions has moved the data of a write.
+    #[inline(never)]
+    pub(super) fn write_data_crossed(&mut self, job: &LinkJob, began: Ns) -> Result<(), SimulationError> {
+        let (slot, until) = (job.command, self.run.now);
+        observe!(self, Event::LinkIn { slot, from: began, until });
+        self.host.write_data_crossed(&mut self.run, job, began);
+        self.write_data_arrived(slot)
     }
 
     /// Time has come for an interrupt; others of this instant follow.

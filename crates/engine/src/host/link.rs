@@ -9,6 +9,9 @@ use ninescope_model::Cause;
 use crate::meter::Parts;
 use crate::run::Run;
 
+/// In the place of a transaction: the data of a write, where one link is for both directions.
+const INBOUND: u32 = NONE - 1;
+
 /// Read data for the host: one page access, or what the controller answers by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkJob {
@@ -23,6 +26,17 @@ pub struct LinkJob {
 }
 
 impl LinkJob {
+    /// The data of a write, on a link for both directions.
+    pub fn inbound(ready: Ns, bytes: u64, command: u32) -> Self {
+        Self { ready, bytes, command, transaction: INBOUND }
+    }
+
+    /// Whether it is that.
+    #[inline]
+    pub fn is_inbound(&self) -> bool {
+        self.transaction == INBOUND
+    }
+
     /// Where the time of a part of a read went that has just arrived: the last one to finish is the critical one, whose waits
     /// the request inherits.
     #[inline]
@@ -67,6 +81,8 @@ pub struct LinkOut {
     /// When the last decided transfer ends.
     free_at: Ns,
     busy: Ns,
+    /// Of this, with the data of writes.
+    inbound: Ns,
     measured_since: Ns,
 }
 
@@ -74,7 +90,16 @@ impl LinkOut {
     /// An idle link.
     pub fn new(rate: Rate, depth: usize) -> Self {
         let waiting = BinaryHeap::with_capacity(depth * 4);
-        Self { rate, waiting, next: None, queued: 0, free_at: Ns::ZERO, busy: Ns::ZERO, measured_since: Ns::ZERO }
+        Self {
+            rate,
+            waiting,
+            next: None,
+            queued: 0,
+            free_at: Ns::ZERO,
+            busy: Ns::ZERO,
+            inbound: Ns::ZERO,
+            measured_since: Ns::ZERO,
+        }
     }
 
     /// Its rate, in each direction.
@@ -90,14 +115,24 @@ impl LinkOut {
 
     /// Counts busy time from `now` on.
     pub fn begin_measuring(&mut self, now: Ns) {
-        self.busy = Ns::ZERO;
+        (self.busy, self.inbound) = (Ns::ZERO, Ns::ZERO);
         self.measured_since = now;
     }
 
-    /// Busy time until `now`, the part of the present transfer included.
-    pub fn busy_until(&self, now: Ns) -> Ns {
-        let present = self.next.map_or(Ns::ZERO, |(_, begins)| now.saturating_since(begins.max(self.measured_since)));
-        self.busy + present
+    /// Busy time until `now`, the part of the present transfer included: with the data of writes, and towards the host.
+    pub fn busy_until(&self, now: Ns) -> (Ns, Ns) {
+        let present = |(_, begins): (Waiting, Ns)| now.saturating_since(begins.max(self.measured_since));
+        let (inbound, outbound) = (self.inbound, self.busy - self.inbound);
+        match self.next {
+            Some(next) if next.0.job.is_inbound() => (inbound + present(next), outbound),
+            Some(next) => (inbound, outbound + present(next)),
+            None => (inbound, outbound),
+        }
+    }
+
+    /// What it moved last, from `began` until now, was the data of a write.
+    pub(super) fn was_inbound(&mut self, began: Ns, now: Ns) {
+        self.inbound += now - began.max(self.measured_since);
     }
 
     /// Adds a job; returns when the wake-up must be, if it changed.

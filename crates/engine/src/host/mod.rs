@@ -215,7 +215,9 @@ impl Host {
 
     /// How long processor, link towards the device and link towards the host were busy since measuring began.
     pub fn busy_until(&self, now: Ns) -> [Ns; 3] {
-        [self.processor.busy_until(now), self.link_in.busy_until(now), self.link_out.busy_until(now)]
+        // One of the two has moved what is written, whether the link is one for both directions or not.
+        let (inbound, outbound) = self.link_out.busy_until(now);
+        [self.processor.busy_until(now), self.link_in.busy_until(now) + inbound, outbound]
     }
 }
 

@@ -4,8 +4,9 @@
 //! that, and the link takes no time unless a test says so.
 
 use crate::common::{Bench, Prefill, at, closed, flush, open, read, slc, trim, write};
-use ninescope_engine::{Coalescing, Device, Fetch, LaneConfig, Plain, ProtocolConfig};
-use ninescope_kernel::Ns;
+use ninescope_engine::{Coalescing, Device, Fetch, Interface, LaneConfig, Plain, ProtocolConfig};
+use ninescope_kernel::{Ns, Rate};
+use ninescope_media::nand::NandTiming;
 use ninescope_model::{Cause, Op, Request, Turns};
 
 const SERVICE: u64 = 50_000;
@@ -326,4 +327,72 @@ fn queues_in_all_but_name_change_nothing() {
     let queued = closed_run(with_entries(5), 4, 100);
     assert_eq!(latencies(&plain), latencies(&queued));
     assert_eq!(plain.now(), queued.now());
+}
+
+// ---- SATA ------------------------------------------------------------------------------------------
+
+fn sata() -> ProtocolConfig {
+    ProtocolConfig { interface: Interface::Sata, ..ProtocolConfig::default() }
+}
+
+/// A drive whose link, which moves a unit in 4 096 ns, is all that takes time.
+fn linked(protocol: ProtocolConfig) -> Bench {
+    let mut bench = empty(protocol);
+    bench.timing = NandTiming { erase_loop: Ns(1), channel_rate: Rate(0), ..slc(1, 10) };
+    bench.timing.command_address = Ns::ZERO;
+    bench.engine.command_cost = Ns::ZERO;
+    bench.engine.link_rate = Rate(1_000_000_000);
+    bench.limits.closed_queue_depth = 8;
+    bench
+}
+
+#[test]
+fn a_mix_has_the_rate_of_the_link_once_where_nvme_has_it_twice() {
+    let mix: Vec<Request> = (0..2_000_u64)
+        .map(|index| if index % 2 == 0 { read(256, UNIT_SECTORS) } else { write(index % 32 * 8, UNIT_SECTORS) })
+        .collect();
+    let took = |protocol| linked(protocol).run(closed(mix.clone())).now().0 as f64 / (2_000.0 * 4_096.0);
+    let (once, twice) = (took(sata()), took(ProtocolConfig::default()));
+    assert!((once - 1.0).abs() < 0.005, "{once} of the time that all data take one after the other");
+    assert!((twice - 0.5).abs() < 0.005, "{twice}");
+}
+
+#[test]
+fn data_of_both_directions_wait_for_each_other() {
+    let mut device = linked(sata()).run(open(vec![read(256, 8), write(0, 8), at(100, read(256, 16))]));
+    // A unit towards the host, one to the drive, and two towards the host, in the order in which they were there.
+    let order = |id: u64| device.request_log().iter().find(|entry| entry.id == id).map(|entry| entry.latency.0);
+    assert_eq!([0, 1, 2].map(order), [Some(4_096), Some(2 * 4_096), Some(4 * 4_096 - 100)]);
+    assert_eq!(part(&device, Op::Write, Cause::Link), 2 * 4_096);
+    let used = device.utilization();
+    assert_eq!((used.link_in.0, used.link_out.0), (4_096, 3 * 4_096));
+}
+
+#[test]
+fn flush_and_trim_have_the_drive_for_themselves() {
+    let requests = |op: Request| vec![read(0, 8), read(0, 8), at(10, op), at(20, read(0, 8)), at(30, read(0, 8))];
+    for op in [flush(), trim(0, 8)] {
+        let device = empty(sata()).run(open(requests(op)));
+        // Two reads; the command begins when they are over, and the next two when it is.
+        let ends: Vec<u64> = device.request_log().iter().map(|entry| entry.submitted.0 + entry.latency.0).collect();
+        assert_eq!(ends, [COST, 2 * COST, 3 * COST, 4 * COST, 5 * COST]);
+        assert_eq!(part(&device, op.op, Cause::HostQueue), 2 * COST - 10);
+        assert_eq!(part(&device, op.op, Cause::CommandProcessing), COST, "nothing is before it in the controller");
+        assert_eq!(device.counters().non_queued_commands, 1);
+        let nvme = empty(ProtocolConfig::default()).run(open(requests(op)));
+        assert_eq!(part(&nvme, op.op, Cause::HostQueue), 0);
+    }
+}
+
+#[test]
+fn no_job_passes_by_a_command_that_waits_for_the_drive() {
+    let bench = empty(sata());
+    let ftl = bench.ftl();
+    let nand = bench.nand(&ftl);
+    let job = |requests: Vec<Request>, depth| LaneConfig::new(Box::new(closed(requests)), depth);
+    let lanes = vec![job(vec![read(0, 8), flush(), read(0, 8)], 1), job(reads(50, 1), 4)];
+    let mut device = Device::<Plain>::with_lanes(&bench.engine, &bench.limits, ftl, nand, lanes, Default::default());
+    device.run().expect("the run ends well");
+    let flush_ended = device.request_log().iter().position(|entry| entry.op == Op::Flush).expect("it completed");
+    assert!(flush_ended <= 10, "it was number {flush_ended} of 53 that completed");
 }

@@ -1,6 +1,6 @@
 //! The controller of a drive: queues, buffers, links, schedulers.
 
-use ninescope_engine::{Coalescing, EngineConfig, Fetch, ProtocolConfig};
+use ninescope_engine::{Coalescing, EngineConfig, Fetch, Interface, ProtocolConfig};
 use ninescope_kernel::{Ns, Rate};
 use ninescope_model::units::Bytes;
 use ninescope_model::{Geometry, QUEUES_MAX, SECTOR_BYTES};
@@ -12,6 +12,8 @@ use crate::error::Error;
 pub(super) const TIME_MAX: u64 = 3_600_000_000_000;
 /// The most entries of a queue or buffer: NVMe's largest queue.
 pub(crate) const ENTRIES_MAX: u64 = 65_535;
+/// The most commands inside a drive on SATA: native command queueing numbers so many.
+const NCQ_DEPTH_MAX: u32 = 32;
 /// The most entries of a queue of the host: what NVMe can number.
 const QUEUE_ENTRIES_MAX: u32 = 65_536;
 /// The most completions of one interrupt: NVMe's aggregation threshold has eight bits, from 1 on.
@@ -58,12 +60,38 @@ pub fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: boo
 /// What lies between the requests of the host and the drive's commands.
 fn protocol(drive: &LoadedDrive) -> Result<ProtocolConfig, Error> {
     let controller = &drive.config.controller;
+    check_interface(drive, controller)?;
     Ok(ProtocolConfig {
+        interface: controller.interface,
         max_transfer: max_transfer(drive, controller.max_transfer)?,
         queue_entries: queue_entries(drive, controller)?,
         fetch: fetch(drive, controller)?,
         interrupts: interrupts(drive, controller)?,
     })
+}
+
+/// That SATA is given nothing of NVMe.
+fn check_interface(drive: &LoadedDrive, controller: &ControllerConfig) -> Result<(), Error> {
+    if controller.interface == Interface::Nvme {
+        return Ok(());
+    }
+    let of_sata = "controller.interface = \"sata\"";
+    if controller.queue_depth > NCQ_DEPTH_MAX {
+        let problem =
+            format!("is {}, at most {NCQ_DEPTH_MAX} are supported with {of_sata} (NCQ)", controller.queue_depth);
+        return Err(drive.error_at("controller.queue_depth", &problem));
+    }
+    let of_nvme = [
+        ("controller.queues", controller.queues.is_some()),
+        ("controller.queue_entries", controller.queue_entries.is_some()),
+        ("controller.fetch_time", controller.fetch_time.is_some()),
+        ("controller.fetch_entries", controller.fetch_entries.is_some()),
+        ("scheduler.arbitration", drive.config.scheduler.arbitration.chosen().knows_weights()),
+    ];
+    match of_nvme.into_iter().find(|(_, given)| *given) {
+        Some((key, _)) => Err(drive.error_at(key, &format!("is about queues, of which {of_sata} has one"))),
+        None => Ok(()),
+    }
 }
 
 /// Queues and their entries, of which neither may be more than NVMe numbers.

@@ -1,7 +1,8 @@
 //! The controller in a drive description, and the schedulers in it.
 
 use ninescope_engine::{
-    ChannelArbitrationConfig, HostArbitrationConfig, SuspendPolicyConfig, TransactionSchedulerConfig, WriteCompletion,
+    ChannelArbitrationConfig, HostArbitrationConfig, Interface, SuspendPolicyConfig, TransactionSchedulerConfig,
+    WriteCompletion,
 };
 use ninescope_model::schema::above_zero;
 use ninescope_model::string_or_table;
@@ -16,7 +17,10 @@ pub struct ControllerConfig {
     /// Commands inside the device at a time [count].
     #[schemars(range(min = 1))]
     pub queue_depth: u32,
-    /// Rate of the host link, each direction by itself [B/s].
+    /// What the drive is joined to the host by: "nvme", or "sata" with one link for both directions and one queue.
+    #[serde(skip_serializing_if = "is_nvme")]
+    pub interface: Interface,
+    /// Rate of the host link, each direction by itself, on SATA of both together [B/s].
     #[schemars(transform = above_zero)]
     pub link_rate: BytesPerSecond,
     /// Controller time per command [ns].
@@ -70,10 +74,17 @@ pub struct ControllerConfig {
     pub page_timeout: Option<Duration>,
 }
 
+/// What is not written of drives that say nothing.
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+fn is_nvme(interface: &Interface) -> bool {
+    *interface == Interface::Nvme
+}
+
 impl Default for ControllerConfig {
     fn default() -> Self {
         Self {
             queue_depth: 1024,
+            interface: Interface::Nvme,
             link_rate: BytesPerSecond(4_000_000_000),
             command_cost: Duration(1_000),
             max_transfer: None,

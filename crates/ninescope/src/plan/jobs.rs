@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use ninescope_engine::{LaneConfig, Limit, Think};
+use ninescope_engine::{Interface, LaneConfig, Limit, Think};
 use ninescope_generators::{AccessPattern, JobConfig, JobError, JobRegion, SyntheticJob};
 use ninescope_kernel::Ns;
 use ninescope_model::{LANES_MAX, QUEUES_MAX, Turns};
@@ -332,6 +332,11 @@ impl Jobs {
     /// # Errors
     /// [`Error::Input`] that names the first one that has none left.
     fn check_queues(&self, assembly: &Assembly) -> Result<(), Error> {
+        let sata = assembly.config.controller.interface == Interface::Sata;
+        if let Some(index) = self.list.iter().position(|job| sata && job.queues.is_some_and(|queues| queues > 1)) {
+            let problem = "the drive has one queue for all jobs (controller.interface = \"sata\")";
+            return Err(self.refused(index, &JobError::new("queues", problem)));
+        }
         let most = assembly.config.controller.queues.unwrap_or(QUEUES_MAX);
         let mut sum = 0_u64;
         for (index, job) in self.list.iter().enumerate() {

@@ -34,7 +34,7 @@ impl HostFront {
     pub(in crate::host) fn ready_queue(&self, protocol: &Protocol, now: Ns) -> Option<usize> {
         match &protocol.fetching {
             Some(fetching) if fetching.is_busy() => self.goes_on_with(protocol, fetching, now),
-            _ => self.next_queue(protocol, now),
+            _ => self.next_queue(protocol, now).filter(|&queue| self.goes_beside(protocol, protocol.lane_of(queue))),
         }
     }
 
@@ -101,6 +101,8 @@ impl Host {
             run.meter.queue_holders.slot_taken(now);
         }
         self.front.inside += 1;
+        protocol.alone = protocol.is_alone(part.request.op);
+        run.counters.non_queued_commands += u64::from(protocol.alone);
         count_parts(run, &part);
         let Request { submitted, lba, sectors, op, hint } = part.request;
         let index = self.commands.insert(HostCommand {

@@ -1,5 +1,6 @@
 //! What lies between the requests of the host and the commands that the drive takes in, where the description of the drive says
-//! that anything does: a largest command, queues with so many entries, the time of a fetch, completions that are gathered.
+//! that anything does: a largest command, queues with so many entries, the time of a fetch, completions that are gathered; one
+//! link for both directions and commands that have the drive for themselves, on SATA.
 //!
 //! A drive without any of it has no [`Protocol`], and each request is a command. Knows nothing of what is done for a command.
 
@@ -7,6 +8,7 @@ mod fetch;
 mod intake;
 mod interrupts;
 mod parts;
+mod sata;
 
 use std::collections::VecDeque;
 
@@ -55,6 +57,8 @@ pub(super) struct Protocol {
     fetching: Option<Fetching>,
     /// Completions that are gathered, where they are.
     interrupts: Option<Interrupts>,
+    /// The command taken in last has the drive for itself.
+    alone: bool,
     /// Commands taken in so far.
     commands: u64,
 }
@@ -80,6 +84,7 @@ impl Protocol {
             lane_entries: lanes.iter().map(|lane| u64::from(lane.queues.max(1)) * entries).collect(),
             fetching: config.fetch.map(Fetching::new),
             of_command: Vec::new(),
+            alone: false,
             commands: 0,
         }))
     }

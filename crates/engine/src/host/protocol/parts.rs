@@ -74,6 +74,11 @@ impl Protocol {
         }
     }
 
+    /// What the next command of a lane does, of the request that is begun.
+    pub(super) fn next_op(&self, lane: usize) -> Option<Op> {
+        Some(self.requests[self.rests[lane].front()?.request].whole.op)
+    }
+
     /// What the next command of a lane would ask for of the request that is begun.
     pub(super) fn next_part(&self, lane: usize) -> Option<(u32, Part)> {
         let Rest { request, lba, sectors } = *self.rests[lane].front()?;

@@ -1,0 +1,58 @@
+//! What SATA has otherwise: one link for both directions, and commands outside of the one queue that there is (NCQ). Before these
+//! the queue drains, and nothing is taken in beside them.
+
+use ninescope_kernel::{Ns, WakeQueue};
+use ninescope_model::{Op, SECTOR_BYTES};
+
+use super::Protocol;
+use crate::config::Interface;
+use crate::host::{Host, HostFront, LinkJob};
+use crate::run::Run;
+
+impl Protocol {
+    fn is_sata(&self) -> bool {
+        self.config.interface == Interface::Sata
+    }
+
+    /// Whether a command has the drive for itself.
+    pub(super) fn is_alone(&self, op: Op) -> bool {
+        self.is_sata() && matches!(op, Op::Trim | Op::Flush)
+    }
+}
+
+impl HostFront {
+    /// Whether the next command of a lane may go beside what is inside.
+    pub(super) fn goes_beside(&self, protocol: &Protocol, lane: usize) -> bool {
+        if self.inside == 0 || !protocol.is_sata() {
+            return true;
+        }
+        let read_ahead = || self.lanes[lane].next.map(|next| next.op);
+        let op = protocol.next_op(lane).or_else(read_ahead);
+        !protocol.alone && !op.is_some_and(|op| protocol.is_alone(op))
+    }
+}
+
+impl Host {
+    /// Whether one link is for both directions.
+    pub fn is_half_duplex(&self) -> bool {
+        self.front.protocol.as_ref().is_some_and(|protocol| protocol.is_sata())
+    }
+
+    /// The data of a write wait for the link, among those of reads.
+    pub fn enter_shared_link<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) {
+        let bytes = u64::from(self.commands[index].sectors) * SECTOR_BYTES;
+        self.commands[index].mark = run.now;
+        self.send(run, LinkJob::inbound(run.now, bytes, index));
+    }
+
+    /// They have crossed it, from `began` until now.
+    pub fn write_data_crossed<Q>(&mut self, run: &mut Run<Q>, job: &LinkJob, began: Ns) {
+        self.link_out.was_inbound(began, run.now);
+        if run.transactions.tenants.is_some() {
+            self.moved_by_tenant(run, job, began, true);
+        }
+        let command = &mut self.commands[job.command];
+        command.link_in = run.now - command.mark;
+        command.mark = run.now;
+    }
+}
