@@ -41,6 +41,7 @@ DRIVE = Kind(
             "ftl",
             "controller",
             "scheduler",
+            "namespaces",
             "backing_store",
             "scrub",
             "refresh",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ninescope.result import Result, Steadiness
@@ -13,7 +13,7 @@ from ninescope.text.names import occupancy_name
 from ninescope.text.partitions import facts as partition_facts
 from ninescope.text.reliability import facts as reliability_facts
 from ninescope.text.tier import facts as tier_facts
-from ninescope.text.units import duration, percent
+from ninescope.text.units import binary, duration, percent
 
 
 def facts(result: Result) -> Iterator[tuple[str, str]]:
@@ -69,6 +69,7 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
     memory = "DRAM" if "dram" in document else "SCM"
     yield from _use(document.get("utilisation") or {}, memory)
     yield from host_queue_facts(result)
+    yield from _namespaces(document.get("by_namespace") or [])
     wear: Mapping[str, Any] = document.get("wear") or {}
     if wear.get("erases_max"):
         yield (
@@ -88,6 +89,12 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
         yield from _scm(document.get(key) or {}, words)
     yield from endurance_facts(document)
     yield from _prepared(document)
+
+
+def _namespaces(entries: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    for entry in entries:
+        moved = f"{binary(entry['bytes_read'])} read, {binary(entry['bytes_written'])} written"
+        yield f"namespace {entry['namespace']}", f"{entry['requests']:,} requests, {moved}"
 
 
 def _suspensions(ledger: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

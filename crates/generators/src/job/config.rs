@@ -207,6 +207,10 @@ pub struct JobConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 256))]
     pub weight: Option<u32>,
+    /// The namespace of the drive that it addresses, from 1 on; absent: the first one, or the whole drive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub namespace: Option<u32>,
     /// Queues of commands that it has, each of which the drive gives turns to [count]; absent: one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65_535))]
@@ -299,6 +303,7 @@ impl Default for JobConfig {
             priority: None,
             weight: None,
             queues: None,
+            namespace: None,
             iops_max: None,
             bandwidth_max: None,
             limit_burst: None,

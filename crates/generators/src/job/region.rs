@@ -40,6 +40,14 @@ impl JobRegion {
 }
 
 impl JobConfig {
+    /// The same job where its region is laid out in a part of the drive that begins at `begin` [B].
+    #[must_use]
+    pub fn within(self, begin: u64, region: &JobRegion) -> Self {
+        let (first, bytes) = (region.first_sector * SECTOR_BYTES, region.sectors * SECTOR_BYTES);
+        let (offset, size) = (Bytes(begin + first), Some(Bytes(bytes)));
+        Self { offset, offset_percent: None, size, size_percent: None, ..self }
+    }
+
     /// Where the region begins [B].
     pub(super) fn begin(&self, drive_bytes: u64) -> u64 {
         let Some(percent) = self.offset_percent else { return self.offset.0 };

@@ -7,6 +7,7 @@ mod dram;
 mod fit;
 mod flash;
 pub mod memory;
+mod namespaces;
 mod reliability;
 mod scm;
 mod tier;
@@ -111,7 +112,10 @@ impl Assembly {
         }
         let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
         table_bytes += memory::check_scm(&scm, pages, &engine)?;
-        Ok(Self { config, geometry, ftl, timing, wear, engine, scm, dram, tier, reliability, seed, table_bytes })
+        let assembly =
+            Self { config, geometry, ftl, timing, wear, engine, scm, dram, tier, reliability, seed, table_bytes };
+        assembly.check_namespaces(drive)?;
+        Ok(assembly)
     }
 
     /// Host bytes of the drive [B].

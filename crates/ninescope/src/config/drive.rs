@@ -56,6 +56,9 @@ pub struct DriveConfig {
     /// Scheduling of the dies.
     #[serde(default)]
     pub scheduler: SchedulerConfig,
+    /// Parts of the addresses, one behind the other from the first on; absent: the whole drive is one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub namespaces: Vec<NamespaceConfig>,
     /// The store behind a drive that serves as a cache; absent: there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backing_store: Option<BackingStoreSection>,
@@ -78,6 +81,15 @@ impl DriveConfig {
     pub fn blocks_per_plane(&self) -> u32 {
         self.geometry.map_or(0, |geometry| geometry.blocks_per_plane)
     }
+}
+
+/// A part of the addresses, which jobs name by its number from 1 on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NamespaceConfig {
+    /// How much it holds [B].
+    #[schemars(transform = above_zero)]
+    pub size: Bytes,
 }
 
 /// Which medium holds what.

@@ -49,8 +49,8 @@ pub(super) fn of_job_file(request: &RunRequest, source: &WorkloadSource, file: J
     let disk = match work {
         JobWork::Job(job) => disk_job(request, *job).map_err(wrong)?,
         JobWork::FileSystem(system) => {
-            if host_cache.is_none() && system.disk_size.0 > assembly.logical_bytes() {
-                let drive_size = Bytes(assembly.logical_bytes()).told();
+            if host_cache.is_none() && system.disk_size.0 > assembly.first_namespace_bytes() {
+                let drive_size = Bytes(assembly.first_namespace_bytes()).told();
                 let problem = format!("{} is more than the drive of {drive_size} holds", system.disk_size);
                 return Err(wrong(JobError::new("file_system.disk_size", problem)));
             }
@@ -81,7 +81,7 @@ pub(super) fn of_job_file(request: &RunRequest, source: &WorkloadSource, file: J
 }
 
 fn whole(assembly: &Assembly) -> Vec<Range<u32>> {
-    std::iter::once(0..assembly.ftl.logical_units).collect()
+    std::iter::once(0..assembly.addressed_units()).collect()
 }
 
 /// What comes out of a cache, and the units of the drive that it holds already.
@@ -97,7 +97,7 @@ pub(super) fn behind_cache(
     disk: Box<dyn Workload>,
 ) -> Result<BehindCache, JobError> {
     let full = config.initial == InitialContent::Full;
-    let cache = HostCache::new(config, assembly.logical_bytes(), disk)?;
+    let cache = HostCache::new(config, assembly.first_namespace_bytes(), disk)?;
     let units = cache.layout().bytes().div_ceil(u64::from(assembly.geometry.unit_bytes)) as u32;
     let filled = full.then_some(0..units.min(assembly.ftl.logical_units));
     Ok(BehindCache { workload: Box::new(cache), filled: filled.into_iter().collect() })

@@ -248,6 +248,7 @@ impl Jobs {
     /// # Errors
     /// [`Error::Input`] that names the job, where there are several, and the key.
     fn laid_out(&mut self, assembly: &Assembly) -> Result<Vec<JobRegion>, Error> {
+        self.go_into_namespaces(assembly)?;
         let region = |(index, job): (usize, &JobConfig)| {
             let region = job.validate(assembly.logical_bytes()).and_then(|region| {
                 check_that_time_passes(job, assembly)?;
@@ -260,6 +261,25 @@ impl Jobs {
             *job = std::mem::take(job).ended_by_passes(region);
         }
         Ok(regions)
+    }
+
+    /// Lays jobs out in the namespaces of a drive that has any: their addresses are those of the drive from then on.
+    fn go_into_namespaces(&mut self, assembly: &Assembly) -> Result<(), Error> {
+        let (count, has_any) = (assembly.config.namespaces.len(), !assembly.config.namespaces.is_empty());
+        for index in 0..self.list.len() {
+            let job = &self.list[index];
+            let number = job.namespace.unwrap_or(1);
+            let Some(bytes) = assembly.namespace(number) else {
+                let problem =
+                    format!("there is no namespace {number}, the drive has {} ([[namespaces]])", count.max(1));
+                return Err(self.refused(index, &JobError::new("namespace", problem)));
+            };
+            if has_any {
+                let region = job.validate(bytes.end - bytes.start).map_err(|error| self.refused(index, &error))?;
+                self.list[index] = std::mem::take(&mut self.list[index]).within(bytes.start, &region);
+            }
+        }
+        Ok(())
     }
 
     /// The units that each job can touch.

@@ -15,7 +15,9 @@ pub fn preconditioning(
     own: impl FnOnce() -> Result<WearIn, Error>,
 ) -> Result<(Preconditioning, Option<String>), Error> {
     let geometry = &assembly.geometry;
-    let overwritten = 0..assembly.ftl.logical_units;
+    // What belongs to no namespace is never written.
+    let overwritten = 0..assembly.addressed_units();
+    let all = overwritten.end == assembly.ftl.logical_units;
     let round = geometry.units_per_group() * geometry.pools();
     // A map that is never written lies on the media as it was before anything else did.
     let whole_map = assembly.config.ftl.map.chosen().rules().is_some_and(|rules| !rules.written);
@@ -28,7 +30,7 @@ pub fn preconditioning(
     let whole = || vec![overwritten.clone()];
     let uniform = |composed| {
         let overwriting = made(whole(), Overwriting::UntilSteady(overwritten.clone()));
-        if composed { overwriting.composed(&assembly.ftl, request.seed) } else { overwriting }
+        if composed && all { overwriting.composed(&assembly.ftl, request.seed) } else { overwriting }
     };
     // What is composed is alike everywhere.
     let is_large = assembly.ftl.partitions.is_empty() && Composition::is_quicker(&assembly.ftl);

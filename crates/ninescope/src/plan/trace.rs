@@ -60,7 +60,7 @@ pub(super) fn on_drive(
     if let Some(host_cache) = host_cache {
         return of_disk(request, trace, &summary, host_cache, assembly);
     }
-    let summary = trace.folded(summary, assembly.logical_bytes(), &how_to_be_sized(request))?;
+    let summary = trace.folded(summary, assembly.first_namespace_bytes(), &how_to_be_sized(request))?;
     let Trace { path, source, options, mut notes } = trace;
     let own = || OwnWrites::of_trace(&path, &options, &assembly);
     let (preconditioning, note) = preconditioning(request, || footprint(&summary, 0, &assembly), &assembly, own)?;

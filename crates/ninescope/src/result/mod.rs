@@ -6,6 +6,7 @@ mod fio;
 mod host_queue;
 mod latency;
 mod mapping;
+mod namespaces;
 mod partitions;
 mod reliability;
 mod scm;
@@ -123,6 +124,9 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, input: &ResultInpu
     }
     if let Some(section) = reliability::section(device)? {
         measured["reliability"] = section;
+    }
+    if let Some(section) = namespaces::section(device, &drive.namespaces, input.report, input.job_names) {
+        measured["by_namespace"] = section;
     }
     let (endurance, cost) =
         endurance::of_run(device, &input.assembly.config, input.assembly.logical_bytes(), utilization.elapsed);

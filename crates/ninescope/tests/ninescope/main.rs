@@ -11,6 +11,7 @@ mod endurance;
 mod golden;
 mod host_cache;
 mod jobs;
+mod namespaces;
 mod policy_cases;
 mod prepare;
 mod record;
