@@ -71,6 +71,8 @@ fn a_job_file_speaks_fio() {
         channels: None,
         dies: None,
         planes: None,
+        queues: None,
+        namespace: None,
         rate_process: RateProcess::Poisson,
         blockalign: Some(Bytes(4096)),
         flush_every: Some(10),

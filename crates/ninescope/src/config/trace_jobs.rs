@@ -41,7 +41,11 @@ pub struct TraceJob {
     /// Whether skipped and out-of-order lines are errors.
     #[serde(default)]
     pub strict: bool,
-    /// Where its first address lies on the drive, a multiple of 4 KiB [B].
+    /// The namespace of the drive that it goes into, by its number; 1, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub namespace: Option<u32>,
+    /// Where its first address lies in that, a multiple of 4 KiB [B].
     #[serde(default)]
     pub offset: Bytes,
     /// What becomes of addresses beyond the drive's end.

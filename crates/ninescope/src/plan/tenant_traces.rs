@@ -26,6 +26,8 @@ struct TenantTrace {
     stand_in: JobConfig,
     trace: Trace,
     summary: TraceSummary,
+    /// Where its first address lies on the drive, once that is known [B].
+    begins: u64,
 }
 
 /// The traces of a run.
@@ -60,7 +62,7 @@ impl TenantTraces {
             let summary = trace.placed().map_err(of_trace)?;
             let of_file = || job.trace.file_name().map(|name| name.to_string_lossy().into_owned());
             let name = job.name.clone().or_else(of_file).unwrap_or_default();
-            Ok(TenantTrace { stand_in: stand_in(&name, job), name, job: job.clone(), trace, summary })
+            Ok(TenantTrace { stand_in: stand_in(&name, job), name, job: job.clone(), trace, summary, begins: 0 })
         };
         let list = described.traces.iter().enumerate().map(read).collect::<Result<_, _>>()?;
         Ok(Self { list, described })
@@ -91,12 +93,20 @@ impl TenantTraces {
     /// [`Error::Input`] where it reaches beyond the drive.
     pub fn put_on(&mut self, assembly: &Assembly) -> Result<(), Error> {
         for (index, tenant) in self.list.iter_mut().enumerate() {
-            let offset = tenant.job.offset.0;
-            let room = assembly.logical_bytes().saturating_sub(offset);
+            let number = tenant.job.namespace.unwrap_or(1);
+            let Some(namespace) = assembly.namespace(number) else {
+                let problem = format!("there is no namespace {number} on the drive ([[namespaces]])");
+                return Err(self.described.error_at(index, "namespace", &problem));
+            };
+            let offset = namespace.start + tenant.job.offset.0;
+            let room = namespace.end.saturating_sub(offset);
             if room == 0 {
-                let problem = format!("{} is beyond the drive's {} B", tenant.job.offset, assembly.logical_bytes());
+                let size = namespace.end - namespace.start;
+                let problem =
+                    format!("{} is beyond the drive's {size} B, or those of its namespace", tenant.job.offset);
                 return Err(self.described.error_at(index, "offset", &problem));
             }
+            tenant.begins = offset;
             let summary = tenant.summary.clone();
             tenant.summary = tenant.trace.folded(summary, room, "no --drive")?;
             let options = &mut tenant.trace.options;
@@ -119,7 +129,7 @@ impl TenantTraces {
     pub fn regions(&self, assembly: &Assembly) -> Vec<(&JobConfig, Range<u32>)> {
         let unit_bytes = u64::from(assembly.geometry.unit_bytes);
         let region = |tenant: &'_ TenantTrace| {
-            let (first, end) = (tenant.job.offset.0, tenant.job.offset.0 + tenant.summary.max_address);
+            let (first, end) = (tenant.begins, tenant.begins + tenant.summary.max_address);
             (first / unit_bytes) as u32..(end.div_ceil(unit_bytes) as u32).min(assembly.ftl.logical_units)
         };
         self.list.iter().map(|tenant| (&tenant.stand_in, region(tenant))).collect()
@@ -127,7 +137,7 @@ impl TenantTraces {
 
     /// The units that they read.
     pub fn units(&self, assembly: &Assembly) -> Vec<Range<u32>> {
-        let of_each = |tenant: &TenantTrace| footprint(&tenant.summary, tenant.job.offset.0, assembly);
+        let of_each = |tenant: &TenantTrace| footprint(&tenant.summary, tenant.begins, assembly);
         self.list.iter().flat_map(of_each).collect()
     }
 
@@ -161,6 +171,7 @@ impl TenantTraces {
             let mut value = WorkloadReport::of_trace(path, source, &tenant.summary)?.value().clone();
             value["name"] = tenant.name.clone().into();
             value["offset"] = tenant.job.offset.0.into();
+            value["namespace"] = tenant.job.namespace.into();
             Ok(value)
         };
         self.list.iter().map(of_each).collect()

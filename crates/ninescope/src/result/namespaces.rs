@@ -16,7 +16,7 @@ pub fn section(
 ) -> Option<Value> {
     let meter = device.meter;
     // What says nothing of namespaces goes into the first one.
-    let of_lane = |lane: usize| report.job_of_lane(lane).and_then(|job| job.namespace).unwrap_or(1);
+    let of_lane = |lane: usize| report.namespace_of_lane(lane).unwrap_or(1);
     let entry = |(number, namespace): (u32, &NamespaceConfig)| {
         let lanes: Vec<usize> = (0..meter.lanes.len().max(1)).filter(|&lane| of_lane(lane) == number).collect();
         let sum = |op: Op| {

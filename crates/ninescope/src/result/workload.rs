@@ -126,6 +126,14 @@ impl WorkloadReport {
         self.jobs.get(lane)
     }
 
+    /// The namespace that a lane goes into, as far as it says one.
+    pub fn namespace_of_lane(&self, lane: usize) -> Option<u32> {
+        match lane.checked_sub(self.jobs.len()) {
+            None => self.jobs[lane].namespace,
+            Some(trace) => self.value["traces"][trace]["namespace"].as_u64().map(|number| number as u32),
+        }
+    }
+
     /// Whether a job of it writes in passes.
     pub fn writes_in_passes(&self) -> bool {
         self.jobs.iter().any(JobConfig::writes_in_passes)

@@ -123,6 +123,7 @@ fn what_is_wrong_with_a_trace_beside_others_is_said_with_its_place() {
         ("[[traces]]\ntrace = \"nowhere.csv\"\n".to_owned(), "traces[0].trace: there is no file"),
         (entry("offset = \"1000B\""), "traces[0].offset: 1KB is no multiple of 4 KiB"),
         (entry("offset = \"1GiB\""), "traces[0].offset: 1GiB is beyond the drive"),
+        (entry("namespace = 2"), "traces[0].namespace: there is no namespace 2"),
         (entry("weight = 0"), "traces[0].weight: 0 would never have its turn"),
         (entry("requests = 0"), "traces[0].requests: 0 is not a number of requests"),
         (entry("channels = []"), "traces[0].channels: is empty"),
