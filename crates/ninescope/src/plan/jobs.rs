@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use ninescope_engine::{Interface, LaneConfig, Limit, Think};
+use ninescope_engine::{Interface, LaneConfig, Think};
 use ninescope_generators::{AccessPattern, JobConfig, JobError, JobRegion, SyntheticJob};
 use ninescope_kernel::Ns;
 use ninescope_model::{LANES_MAX, QUEUES_MAX, Turns};
 
 use super::lead_in;
-use super::limits::limits;
+use super::limits::{limit_of, limits};
 use super::partitions::{self, OfJobs};
 use super::preconditioning::preconditioning;
 use super::tenant_traces::TenantTraces;
@@ -413,17 +413,6 @@ impl Jobs {
         };
         self.list.iter().enumerate().map(lane).collect()
     }
-}
-
-/// What the drive takes in of a job at most.
-pub(super) fn limit_of(job: &JobConfig) -> Option<Limit> {
-    let bytes_per_second = job.bandwidth_max.map(|rate| rate.0);
-    let burst = job.limit_burst.map_or(Ns::ZERO, |time| Ns(time.0));
-    (job.iops_max.is_some() || bytes_per_second.is_some()).then_some(Limit {
-        iops: job.iops_max,
-        bytes_per_second,
-        burst,
-    })
 }
 
 /// A TRIM takes the controller's time alone. Where that is none, a queue that is kept full of TRIMs never sees

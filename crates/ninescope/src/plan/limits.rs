@@ -1,6 +1,7 @@
-//! Where a run ends, and what of it is not measured.
+//! Where a run ends, what of it is not measured, and how much of a job the drive takes in.
 
-use ninescope_engine::RunLimits;
+use ninescope_engine::{Limit, RunLimits};
+use ninescope_generators::JobConfig;
 use ninescope_kernel::Ns;
 use ninescope_model::units::Duration;
 
@@ -56,4 +57,15 @@ pub fn cached_limits(
         return Err(Error::Input(format!("warmup: {problem}")));
     }
     limits(request, requests, requests, duration.map(|duration| Ns(duration.0)), depth)
+}
+
+/// What the drive takes in of a job at most.
+pub fn limit_of(job: &JobConfig) -> Option<Limit> {
+    let bytes_per_second = job.bandwidth_max.map(|rate| rate.0);
+    let burst = job.limit_burst.map_or(Ns::ZERO, |time| Ns(time.0));
+    (job.iops_max.is_some() || bytes_per_second.is_some()).then_some(Limit {
+        iops: job.iops_max,
+        bytes_per_second,
+        burst,
+    })
 }

@@ -10,7 +10,7 @@ use ninescope_model::{PAGE_BYTES, SECTOR_BYTES, Turns};
 use ninescope_traces::{TraceReader, TraceSummary};
 use serde_json::Value;
 
-use super::jobs::limit_of;
+use super::limits::limit_of;
 use super::trace::{Trace, footprint};
 use crate::assembly::Assembly;
 use crate::config::{LoadedTraces, TraceJob};
