@@ -236,9 +236,18 @@ impl Blame {
         tenants
     }
 
-    /// By plane, for whom the accesses count that a die works on.
-    pub fn tenants_of_die(&self, die: DieId) -> [u16; 4] {
-        self.dies[die.index()].tenants
+    /// For whom the command counts that a die works on.
+    pub fn holder_of_die(&self, die: DieId) -> u16 {
+        self.dies[die.index()].holder
+    }
+
+    /// The data of a program are read from DRAM until then: it waits for its channel from then on.
+    pub fn data_are_there(&mut self, command: &FlashCommand, at: Ns) {
+        for plane in command.addressed_planes() {
+            if let Some(part) = self.parts.get_mut(command.transaction[plane] as usize) {
+                part.mark = at;
+            }
+        }
     }
 
     /// What a die did since the last time it changed is over.

@@ -432,7 +432,9 @@ impl Checker {
     fn command_issued(&mut self, view: &View<'_>, command: &FlashCommand, sent: Ns, begins: Ns) -> Checked {
         self.ledger.issued(command);
         self.transfers.channel_taken(view, command.die, sent)?;
-        self.dram_command_issued(view, command);
+        if let Some(book) = &self.dram {
+            book.issued(view, command)?;
+        }
         self.dies.issued(view, command, begins, &mut self.marks)?;
         self.blocks.issued(view.now, command)?;
         if let Some(blame) = &mut self.blame {
@@ -459,6 +461,9 @@ impl Checker {
 
     fn command_ended(&mut self, view: &View<'_>, command: &FlashCommand) -> Checked {
         self.dies.ended(view.now, command)?;
+        if let Some(book) = &mut self.dram {
+            book.ended(view.now, command);
+        }
         self.blocks.ended(command);
         if let Some(blame) = &mut self.blame {
             blame.ended(view.now, command);
@@ -688,7 +693,7 @@ impl Probe for Checker {
                 if let Some(blame) = &mut self.blame {
                     blame.dispatched(view, command, accesses);
                 }
-                self.dram_dispatched(command, accesses);
+                self.dram_dispatched(view, command, accesses);
                 match &mut self.codes {
                     Some(codes) => codes.dispatched(view, command, accesses),
                     None => Ok(()),

@@ -68,13 +68,22 @@ struct Stretch {
     of_cache: bool,
 }
 
-/// A page of a program that is to leave DRAM.
+/// A program whose pages are to leave DRAM.
 #[derive(Clone, Copy, Debug)]
 struct Leaving {
+    command: FlashCommand,
     usage: DramUse,
-    bytes: u64,
+    rows: u32,
     asked: Ns,
     holder: u16,
+}
+
+/// A page of one that has.
+#[derive(Clone, Debug, Default)]
+struct Program {
+    spent: Spent,
+    /// When its program ended.
+    ended: Option<Ns>,
 }
 
 /// The checker's own account.
@@ -87,9 +96,10 @@ pub struct DramBook {
     asked: Ns,
     stretches: VecDeque<Stretch>,
     commands: Vec<Command>,
-    /// By page access: whose program it is.
-    programs: BTreeMap<u32, Source>,
-    leaving: BTreeMap<u32, VecDeque<Leaving>>,
+    /// By the first page access of a program.
+    leaving: BTreeMap<u32, Leaving>,
+    /// By page access.
+    programs: BTreeMap<u32, Program>,
     map_reads: u64,
     map_pages_in: u64,
     counted: DramCounters,
@@ -107,8 +117,8 @@ impl DramBook {
             asked: Ns::ZERO,
             stretches: VecDeque::new(),
             commands: Vec::new(),
-            programs: BTreeMap::new(),
             leaving: BTreeMap::new(),
+            programs: BTreeMap::new(),
             map_reads: 0,
             map_pages_in: 0,
             counted: DramCounters::default(),
@@ -144,29 +154,53 @@ impl DramBook {
         self.map_reads += u64::from(source == Source::Mapping);
     }
 
-    /// A free die takes up accesses, each with its number and source.
-    pub fn dispatched(&mut self, kind: CommandKind, accesses: impl Iterator<Item = (u32, Source)>) {
-        if kind == CommandKind::Program {
-            self.programs.extend(accesses);
-        }
-    }
-
-    /// A program goes over its channel, with pages that lie in DRAM. By plane, in ascending order, for whom they count.
-    pub fn issued(&mut self, view: &View<'_>, command: &FlashCommand, holders: [u16; 4]) {
+    /// A free die takes up a command, for accesses of these sources and this holder: pages of a program that lie in DRAM leave it
+    /// in one go.
+    pub fn dispatched(
+        &mut self,
+        view: &View<'_>,
+        command: &FlashCommand,
+        sources: impl Iterator<Item = Source>,
+        holder: u16,
+    ) {
         if command.kind != CommandKind::Program {
             return;
         }
-        for (plane, holder) in command.addressed_planes().zip(holders) {
-            let transaction = command.transaction[plane];
-            let usage = match self.programs.remove(&transaction) {
-                Some(Source::Host) if self.config.write_buffer => DramUse::PageOut,
-                Some(Source::Mapping) if self.config.map => DramUse::MapOut,
-                _ => continue,
-            };
-            let bytes = u64::from(view.ftl.geometry().page_bytes);
-            let holder = if usage == DramUse::MapOut { self.drive } else { holder };
-            self.leaving.entry(transaction).or_default().push_back(Leaving { usage, bytes, asked: view.now, holder });
+        let (mut of_host, mut of_map) = (0, 0);
+        for source in sources {
+            of_host += u32::from(source == Source::Host && self.config.write_buffer);
+            of_map += u32::from(source == Source::Mapping && self.config.map);
         }
+        if of_host + of_map == 0 {
+            return;
+        }
+        let usage = if of_host > 0 { DramUse::PageOut } else { DramUse::MapOut };
+        let first = command.transaction[command.planes.trailing_zeros() as usize];
+        let leaving = Leaving { command: *command, usage, rows: of_host + of_map, asked: view.now, holder };
+        self.leaving.insert(first, leaving);
+    }
+
+    /// A command of a die ends.
+    pub fn ended(&mut self, now: Ns, command: &FlashCommand) {
+        if command.kind == CommandKind::Program {
+            for plane in command.addressed_planes() {
+                if let Some(program) = self.programs.get_mut(&command.transaction[plane]) {
+                    program.ended = Some(now);
+                }
+            }
+        }
+    }
+
+    /// A command has its channel: its pages have left.
+    pub fn issued(&self, view: &View<'_>, command: &FlashCommand) -> Checked {
+        let first = command.transaction[command.planes.trailing_zeros() as usize];
+        require!(
+            command.kind != CommandKind::Program || !self.leaving.contains_key(&first),
+            DramAccount,
+            view.now,
+            "{command:?} is sent before its pages have left DRAM"
+        );
+        Ok(())
     }
 
     // ---- the bus -----------------------------------------------------------------------------------
@@ -213,8 +247,14 @@ impl DramBook {
         spent
     }
 
-    /// The bus is given to an access.
-    pub fn taken(&mut self, view: &View<'_>, access: &DramAccess, until: Ns, marks: &mut Marks) -> Checked {
+    /// The bus is given to an access. Returns the program whose pages leave, where it is one.
+    pub fn taken(
+        &mut self,
+        view: &View<'_>,
+        access: &DramAccess,
+        until: Ns,
+        marks: &mut Marks,
+    ) -> Result<Option<FlashCommand>, ninescope_engine::SimulationError> {
         let (now, asked) = (view.now, access.asked);
         let begins = asked.max(self.until);
         require!(
@@ -237,20 +277,27 @@ impl DramBook {
         let spent = self.waited(now, access, until, marks);
         self.asked = asked;
         self.count(access, asked < now);
+        let mut program = None;
         let holder = match access.usage {
             DramUse::WriteIn | DramUse::LookUp => self.front_goes_through(view, access, (until, spent))?,
             DramUse::ReadIn | DramUse::ReadOut => self.data_goes_through(view, access, (until, spent))?,
-            DramUse::PageOut | DramUse::MapOut => self.page_leaves(view, access)?,
+            DramUse::PageOut | DramUse::MapOut => {
+                let leaves = self.pages_leave(view, access, &spent)?;
+                program = Some(leaves.command);
+                leaves.holder
+            }
             DramUse::MapIn => {
                 self.map_pages_in += 1;
                 self.drive
             }
         };
-        self.takes(view, until, holder, false)
+        self.takes(view, until, holder, false)?;
+        Ok(program)
     }
 
     fn count(&mut self, access: &DramAccess, waits: bool) {
         let counted = &mut self.counted;
+        let of_program = matches!(access.usage, DramUse::PageOut | DramUse::MapOut);
         *match access.usage {
             DramUse::WriteIn => &mut counted.writes_in,
             DramUse::PageOut => &mut counted.pages_out,
@@ -259,7 +306,7 @@ impl DramBook {
             DramUse::LookUp => &mut counted.map_look_ups,
             DramUse::MapIn => &mut counted.map_pages_in,
             DramUse::MapOut => &mut counted.map_pages_out,
-        } += 1;
+        } += if of_program { u64::from(access.rows) } else { 1 };
         counted.bytes += access.bytes;
         counted.waits += u64::from(waits);
     }
@@ -284,8 +331,11 @@ impl DramBook {
         };
         let is_first = !std::mem::replace(done, true);
         let fits = access.usage != DramUse::WriteIn || request.op == Op::Write;
+        // Of two media, what is above when the command comes need not be looked up.
+        let is_whole = (access.rows, access.bytes) == (rows, bytes);
+        let is_part = view.tier.is_some() && (1..=rows).contains(&access.rows) && access.bytes <= bytes;
         require!(
-            is_first && fits && (access.rows, access.bytes) == (rows, bytes),
+            is_first && fits && (is_whole || is_part),
             DramAccount,
             view.now,
             "{access:?} is for {request:?}, which is to open {rows} rows and move {bytes} B once"
@@ -330,13 +380,26 @@ impl DramBook {
         Ok(command.tenant)
     }
 
-    fn page_leaves(&mut self, view: &View<'_>, access: &DramAccess) -> Result<u16, ninescope_engine::SimulationError> {
-        let expected = self.leaving.get_mut(&access.transaction).and_then(VecDeque::pop_front);
-        let fits = expected.is_some_and(|of| {
-            (of.usage, of.bytes, of.asked) == (access.usage, access.bytes, access.asked) && access.rows == 1
+    fn pages_leave(
+        &mut self,
+        view: &View<'_>,
+        access: &DramAccess,
+        spent: &Spent,
+    ) -> Result<Leaving, ninescope_engine::SimulationError> {
+        let bytes_of = |rows: u32| u64::from(rows) * u64::from(view.ftl.geometry().page_bytes);
+        let expected = self.leaving.remove(&access.transaction).filter(|of| {
+            (of.usage, of.rows, of.asked) == (access.usage, access.rows, access.asked)
+                && access.bytes == bytes_of(access.rows)
         });
-        require!(fits, DramAccount, view.now, "{access:?} leaves, expected is {expected:?}");
-        Ok(expected.map_or(self.drive, |of| of.holder))
+        let Some(leaving) = expected else {
+            let what = format!("{access:?} leaves, and no program asked for that");
+            return Err(crate::Rule::DramAccount.violated(view.now, what));
+        };
+        for plane in leaving.command.addressed_planes() {
+            let program = Program { spent: spent.clone(), ended: None };
+            self.programs.insert(leaving.command.transaction[plane], program);
+        }
+        Ok(leaving)
     }
 
     // ---- commands ----------------------------------------------------------------------------------
@@ -383,8 +446,13 @@ impl DramBook {
             _ if transaction == NONE && parts.of(Cause::MigrationWait) > 0 => {}
             _ if transaction == NONE => spent.add(&command.answer),
             // With an access of a cache it was in DRAM for that, too.
-            _ if self.config.cache => return Ok(()),
-            _ => {}
+            _ if read && self.config.cache => return Ok(()),
+            _ if read => {}
+            _ => match self.programs.get(&transaction) {
+                Some(program) if program.ended == Some(now) => spent.add(&program.spent),
+                _ if self.config.cache => return Ok(()),
+                _ => {}
+            },
         }
         let said = parts.of(Cause::Dram);
         require!(
@@ -417,8 +485,8 @@ impl DramBook {
 
     pub fn finished(&self, view: &View<'_>, used: &Utilization) -> Checked {
         let now = view.now;
-        let pages = self.leaving.values().map(VecDeque::len).sum::<usize>();
-        require!(pages == 0, Leftover, now, "{pages} pages of programs never left DRAM");
+        let left = self.leaving.len();
+        require!(left == 0, Leftover, now, "the pages of {left} programs never left DRAM");
         require!(self.until <= now, Leftover, now, "an access of DRAM runs until {}", self.until);
         if self.config.map {
             let (read, came) = (self.map_reads, self.map_pages_in);

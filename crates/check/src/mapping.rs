@@ -210,7 +210,7 @@ impl MapBook {
             awaited = true;
             command.missing.remove(&page);
             if command.missing.is_empty() {
-                command.waited = view.now - command.since;
+                command.waited += view.now - command.since;
             }
         }
         require!(awaited, MapCache, view.now, "page {page} of the map is there, and nobody waits for it");

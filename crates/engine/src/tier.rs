@@ -244,6 +244,11 @@ impl TierPart {
         self.tier.residency().slot_of(page)
     }
 
+    /// Sectors of a page that are above.
+    pub(crate) fn above(&self, page: u32) -> u32 {
+        self.slot_of(page).map_or(0, |slot| self.tier.slot(slot).valid)
+    }
+
     /// Where sectors of a page go that the host writes with a request of `sectors`.
     pub(crate) fn write(&mut self, page: u32, mask: u32, sectors: u32) -> WriteTo {
         self.tier.write(page, mask, sectors)

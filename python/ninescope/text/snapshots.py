@@ -27,6 +27,8 @@ def in_words(known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         key: value["policy"] for key, value in ftl.items() if isinstance(value, dict) and "policy" in value
     }
     yield "policies", ", ".join(f"{key} {name}" for key, name in policies.items())
+    if ftl.get("translation_units"):
+        yield "map", f"in flash (ftl.map), {ftl['translation_units']:,} pages of it"
     yield "seed", str(ftl["seed"])
     yield "prefill", f"{drive['prefill']}: {_preparing(known, recipe)}"
     if "wear" in known:

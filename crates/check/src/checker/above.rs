@@ -155,6 +155,7 @@ impl Checker {
     ) -> Checked {
         self.ledger.migrated_units += 1;
         agrees(view, lpa, new)?;
+        self.unit_moved(view, lpa, Source::Migration);
         self.host_unit_placed(view, old, new)?;
         let Some(book) = &mut self.tier else { return Ok(()) };
         let from_slot = book.eviction_placed(view, migration, lpa.0, new, merged_with)?;
@@ -169,6 +170,7 @@ impl Checker {
     fn unit_superseded(&mut self, view: &View<'_>, lpa: Lpa, old: Ppa) -> Checked {
         self.ledger.trimmed_units += 1;
         agrees(view, lpa, Ppa::UNMAPPED)?;
+        self.unit_moved(view, lpa, Source::Migration);
         self.groups.invalidated(view, old)?;
         if view.ftl.is_in_flight(old) {
             self.marks.hit(Mark::SupersededInController);

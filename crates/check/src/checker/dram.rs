@@ -13,10 +13,12 @@ impl Checker {
     /// The bus of DRAM is given to an access.
     #[inline(never)]
     pub(super) fn dram_taken(&mut self, view: &View<'_>, access: &DramAccess, until: Ns) -> Checked {
-        match &mut self.dram {
-            Some(book) => book.taken(view, access, until, &mut self.marks),
-            None => Ok(()),
+        let Some(book) = &mut self.dram else { return Ok(()) };
+        let program = book.taken(view, access, until, &mut self.marks)?;
+        if let (Some(command), Some(blame)) = (program, &mut self.blame) {
+            blame.data_are_there(&command, until);
         }
+        Ok(())
     }
 
     /// A read found out where a unit is, of which it asks for these sectors, `None` for all that the request covers.
@@ -36,17 +38,10 @@ impl Checker {
     }
 
     /// A free die takes up a command.
-    pub(super) fn dram_dispatched(&mut self, command: &FlashCommand, accesses: &[Access]) {
+    pub(super) fn dram_dispatched(&mut self, view: &View<'_>, command: &FlashCommand, accesses: &[Access]) {
+        let holder = self.blame.as_ref().map_or(0, |blame| blame.holder_of_die(command.die));
         if let Some(book) = &mut self.dram {
-            book.dispatched(command.kind, accesses.iter().map(|access| (access.transaction, access.source)));
-        }
-    }
-
-    /// A command goes over its channel.
-    pub(super) fn dram_command_issued(&mut self, view: &View<'_>, command: &FlashCommand) {
-        let holders = self.blame.as_ref().map_or([0; 4], |blame| blame.tenants_of_die(command.die));
-        if let Some(book) = &mut self.dram {
-            book.issued(view, command, holders);
+            book.dispatched(view, command, accesses.iter().map(|access| access.source), holder);
         }
     }
 

@@ -31,10 +31,10 @@ const OPTIONAL: [(&str, bool, u64); 7] = [
 
 impl Wants {
     /// Of a drive with flash or without. One of two media does not keep clean data apart.
-    pub fn draw(dice: &mut Dice, has_flash: bool, flash_alone: bool) -> Self {
+    pub fn draw(dice: &mut Dice, has_flash: bool, (flash_alone, may_map): (bool, bool)) -> Self {
         let codes = has_flash && dice.chance(55);
         let clean_apart = flash_alone && dice.chance(40);
-        Self { codes, clean_apart, map: flash_alone && !codes && !clean_apart && dice.of("map").chance(80) }
+        Self { codes, clean_apart, map: may_map && !codes && !clean_apart && dice.of("map").chance(80) }
     }
 
     /// Whether a drive without flash, or with it, gets a policy for a key.

@@ -29,7 +29,7 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
     let below = placement(name).chosen().below();
     let of_scm_alone = name == "scm-only" || below == Below::Scm;
     let slot = Bytes(512 << dice.small(0, 5));
-    let wants = Wants::draw(dice, !of_scm_alone, name == "nand-only");
+    let wants = Wants::draw(dice, !of_scm_alone, (name == "nand-only", matches!(name, "nand-only" | "wb")));
     let geometry = geometry(dice, (below == Below::Flash).then_some(slot), wants.more_blocks());
     let config = DriveConfig {
         summary: String::new(),

@@ -61,6 +61,7 @@ impl<K: Kind> Device<K> {
                 Flow::Flash => self.start_read(index),
                 Flow::FlashByMemory => self.look_up_in_dram(index),
                 Flow::Scm => self.start_on_scm(index, QueueClass::HostRead),
+                Flow::Tier if self.waits_for_memory => self.tiered_read_looks_up(index),
                 Flow::Tier => self.start_tiered_read(index),
             },
             Op::Trim => match self.flow {

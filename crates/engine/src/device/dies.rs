@@ -36,6 +36,9 @@ impl<K: Kind> Device<K> {
         let mut command = self.flash.form_command(&mut self.run, die, class);
         self.code_command(&mut command);
         self.flash.take_up(&mut self.run, &command, class);
+        if self.dram.is_none() || !self.pages_leave_dram(&command) {
+            self.flash.ask_to_send(&mut self.run, die);
+        }
         if K::ACTIVE {
             let mut planes = [Access::default(); 4];
             let accesses = self.accesses_of(&command, &mut planes);
@@ -88,9 +91,6 @@ impl<K: Kind> Device<K> {
         let encode = self.encode_time(&command);
         let sent = self.flash.send_command(&mut self.run, &command, encode)?;
         observe!(self, Event::CommandIssued { command: &command, sent, begins: sent + encode });
-        if self.dram.is_some() && command.kind == CommandKind::Program {
-            self.pages_leave_dram(&command);
-        }
         Ok(())
     }
 

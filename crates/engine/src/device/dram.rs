@@ -1,10 +1,13 @@
 //! The controller's DRAM: what goes through it before it goes on, and what of a request's time was for it.
 
+use std::ops::RangeInclusive;
+
 use ninescope_kernel::{NONE, Ns, WakeQueue};
-use ninescope_media::nand::FlashCommand;
-use ninescope_model::{BankId, Cause, ChannelId, Op, SECTOR_BYTES, Source};
+use ninescope_media::nand::{CommandKind, FlashCommand};
+use ninescope_model::{BankId, Cause, ChannelId, DieId, Op, SECTOR_BYTES, Source};
 
 use super::kind::Kind;
+use super::tier::pages_of;
 use super::{Device, Flow};
 use crate::dram::{Dram, DramAccess, DramConfig, DramUse};
 use crate::error::SimulationError;
@@ -38,8 +41,10 @@ impl<K: Kind> Device<K> {
     fn ask_dram(&mut self, mut access: DramAccess) {
         if let Some(tenants) = &self.run.transactions.tenants {
             access.holder = match access.usage {
-                DramUse::MapIn | DramUse::MapOut => tenants.ledgers.drive(),
-                DramUse::PageOut => tenants.of_program(access.transaction),
+                DramUse::MapIn => tenants.ledgers.drive(),
+                DramUse::PageOut | DramUse::MapOut => {
+                    tenants.ledgers.holder(self.run.resources.die(self.die_of_program(&access)))
+                }
                 _ => tenants.of_command(access.command),
             };
         }
@@ -66,6 +71,9 @@ impl<K: Kind> Device<K> {
         let of_cache = if self.has_cache_in_dram() { self.scm.first_asked(CACHE_CHANNEL) } else { None };
         if let Some((access, until)) = self.dram.as_mut().and_then(|dram| dram.begin(now, of_cache)) {
             observe!(self, Event::DramTaken { access: &access, until });
+            if matches!(access.usage, DramUse::PageOut | DramUse::MapOut) {
+                self.programs_wait(&access, until);
+            }
             if let Some(tenants) = self.run.transactions.tenants.as_mut().filter(|_| of_cache.is_some()) {
                 let channel = self.run.resources.bank_channel(CACHE_CHANNEL);
                 tenants.ledgers.channel_taken(channel, access.holder, now, until);
@@ -87,6 +95,7 @@ impl<K: Kind> Device<K> {
     fn dram_access_ended(&mut self, access: &DramAccess) -> Result<(), SimulationError> {
         match access.usage {
             DramUse::WriteIn => self.look_up_in_dram(access.command),
+            DramUse::LookUp if self.flow == Flow::Tier => self.start_tiered_when_mapped(access.command),
             DramUse::LookUp => self.start_when_mapped(access.command),
             DramUse::ReadIn => {
                 self.ask_dram(DramAccess { usage: DramUse::ReadOut, asked: self.run.now, ..*access });
@@ -99,7 +108,10 @@ impl<K: Kind> Device<K> {
                 Ok(())
             }
             DramUse::MapIn => self.map_page_arrived(access.transaction),
-            DramUse::PageOut | DramUse::MapOut => Ok(()),
+            DramUse::PageOut | DramUse::MapOut => {
+                self.pages_are_out(access);
+                Ok(())
+            }
         }
     }
 
@@ -148,11 +160,32 @@ impl<K: Kind> Device<K> {
         }
         let (lba, sectors) = (self.host.command(index).lba, self.host.command(index).sectors);
         let (first, last) = (self.flash.unit_of(lba).0, self.flash.unit_of(lba + u64::from(sectors) - 1).0);
-        let of_page = self.flash.geometry().unit_bytes / ENTRY_BYTES;
-        let rows = last / of_page - first / of_page + 1;
-        let bytes = u64::from(last - first + 1) * u64::from(ENTRY_BYTES);
-        self.ask_dram(DramAccess { command: index, rows, ..DramAccess::of(DramUse::LookUp, bytes, self.run.now) });
+        self.ask_for_entries(index, first..=last);
         Ok(())
+    }
+
+    /// A read of two media asks the map where what lies below is, if anything does.
+    #[inline(never)]
+    pub(super) fn tiered_read_looks_up(&mut self, index: u32) -> Result<(), SimulationError> {
+        if self.dram.as_ref().is_none_or(|dram| !dram.config().map) {
+            return self.start_tiered_when_mapped(index);
+        }
+        let (lba, sectors) = (self.host.command(index).lba, self.host.command(index).sectors);
+        let per_page = self.sectors_per_page();
+        let is_below = |device: &mut Self, page: u32, mask: u32| device.tiered().above(page) & mask != mask;
+        let mut pages = pages_of(lba, sectors, per_page).filter(|&(page, mask)| is_below(self, page, mask));
+        let Some((first, _)) = pages.next() else { return self.start_tiered_when_mapped(index) };
+        let last = pages.last().map_or(first, |(page, _)| page);
+        self.ask_for_entries(index, first..=last);
+        Ok(())
+    }
+
+    /// Entries of units that follow each other.
+    fn ask_for_entries(&mut self, index: u32, units: RangeInclusive<u32>) {
+        let of_page = self.flash.geometry().unit_bytes / ENTRY_BYTES;
+        let rows = units.end() / of_page - units.start() / of_page + 1;
+        let bytes = u64::from(units.end() - units.start() + 1) * u64::from(ENTRY_BYTES);
+        self.ask_dram(DramAccess { command: index, rows, ..DramAccess::of(DramUse::LookUp, bytes, self.run.now) });
     }
 
     // ---- data --------------------------------------------------------------------------------------
@@ -182,22 +215,63 @@ impl<K: Kind> Device<K> {
         true
     }
 
-    /// The data of a program go over the channel: they are read ahead, and nobody waits for that.
+    /// A die takes up a program: the pages of it that lie in DRAM are read from there before they go over the channel, in one
+    /// go. Returns whether there are any.
     #[inline(never)]
-    pub(super) fn pages_leave_dram(&mut self, command: &FlashCommand) {
-        let Some(DramConfig { write_buffer, map, .. }) = self.dram.as_ref().map(|dram| *dram.config()) else { return };
-        for plane in command.addressed_planes() {
-            let transaction = command.transaction[plane];
-            let usage = match self.run.transactions.slab[transaction].source {
-                Source::Host if write_buffer => DramUse::PageOut,
-                Source::Mapping if map => DramUse::MapOut,
-                _ => continue,
-            };
-            // Parity is made on the way.
-            let bytes = u64::from(self.flash.geometry().page_bytes);
-            let crossing = DramAccess::of(usage, bytes, self.run.now);
-            self.ask_dram(DramAccess { transaction, ..crossing });
+    pub(super) fn pages_leave_dram(&mut self, command: &FlashCommand) -> bool {
+        let Some(DramConfig { write_buffer, map, .. }) = self.dram.as_ref().map(|dram| *dram.config()) else {
+            return false;
+        };
+        if command.kind != CommandKind::Program {
+            return false;
         }
+        let slab = &self.run.transactions.slab;
+        let sources = || command.addressed_planes().map(|plane| slab[command.transaction[plane]].source);
+        let of_host = sources().filter(|source| write_buffer && *source == Source::Host).count();
+        let of_map = sources().filter(|source| map && *source == Source::Mapping).count();
+        let rows = (of_host + of_map) as u32;
+        if rows == 0 {
+            return false;
+        }
+        let usage = if of_host > 0 { DramUse::PageOut } else { DramUse::MapOut };
+        // Parity is made on the way.
+        let bytes = u64::from(rows) * u64::from(self.flash.geometry().page_bytes);
+        let transaction = command.transaction[command.planes.trailing_zeros() as usize];
+        self.flash.waits_for_data(&self.run, command.die);
+        self.ask_dram(DramAccess { transaction, rows, ..DramAccess::of(usage, bytes, self.run.now) });
+        true
+    }
+
+    /// The die whose program has its pages read from DRAM.
+    fn die_of_program(&self, access: &DramAccess) -> DieId {
+        let geometry = self.flash.geometry();
+        let ppa = self.run.transactions.slab[access.transaction].ppa();
+        geometry.die_of_pool(geometry.pool_and_block(geometry.group_and_offset(ppa).0).0)
+    }
+
+    /// Pages of a program are being read from DRAM until then: what waits for its end waits for that.
+    fn programs_wait(&mut self, access: &DramAccess, until: Ns) {
+        let command = self.flash.command_of(self.die_of_program(access));
+        for plane in command.addressed_planes() {
+            let index = command.transaction[plane];
+            if self.run.transactions.slab[index].tracked
+                && let Some(dram) = &mut self.dram
+            {
+                dram.note_program(index, access, (self.run.now, until));
+            }
+        }
+    }
+
+    /// They have been read.
+    fn pages_are_out(&mut self, access: &DramAccess) {
+        let (die, now) = (self.die_of_program(access), self.run.now);
+        let command = self.flash.command_of(die);
+        for plane in command.addressed_planes() {
+            if self.run.transactions.slab[command.transaction[plane]].tracked {
+                self.run.transactions.data_are_there(command.transaction[plane], now);
+            }
+        }
+        self.flash.ask_to_send(&mut self.run, die);
     }
 
     /// A page of the map, or what is wanted of it, was read. Returns whether it goes into DRAM first.
@@ -228,12 +302,17 @@ impl<K: Kind> Device<K> {
 
     // ---- where time goes ---------------------------------------------------------------------------
 
-    /// The read of flash with which a command ends, `NONE` where it ends with what the controller answered; none where it ends
-    /// with something else.
-    fn read_ended_with(&self, index: u32, transaction: u32) -> Option<u32> {
-        let is_read = self.host.command(index).op == Op::Read;
-        let of_flash = || self.run.transactions.slab[transaction].is_of_flash();
-        (is_read && (transaction == NONE || of_flash())).then_some(transaction)
+    /// The access of flash with which a command ends and whose data were in DRAM, `NONE` where it ends with what the controller
+    /// answered; none where it ends with something else.
+    fn data_ended_with(&self, index: u32, transaction: u32) -> Option<u32> {
+        let DramConfig { write_buffer, read_data, .. } = *self.dram.as_ref()?.config();
+        let of_flash = || transaction != NONE && self.run.transactions.slab[transaction].is_of_flash();
+        let had_data = match self.host.command(index).op {
+            Op::Read => transaction == NONE || read_data && of_flash(),
+            Op::Write => write_buffer && of_flash(),
+            Op::Trim | Op::Flush => false,
+        };
+        had_data.then_some(transaction)
     }
 
     /// Whether a command ends with an access of a cache in DRAM.
@@ -254,9 +333,9 @@ impl<K: Kind> Device<K> {
         if self.ended_in_cache(transaction) {
             parts.name_media(Cause::Dram);
         }
-        let read = self.read_ended_with(index, transaction);
+        let data = self.data_ended_with(index, transaction);
         let Some(dram) = &mut self.dram else { return };
-        parts.add(Cause::Dram, dram.time_of(index, read));
+        parts.add(Cause::Dram, dram.time_of(index, data));
         if self.run.transactions.tenants.is_none() {
             dram.forget(index);
         }
@@ -273,9 +352,9 @@ impl<K: Kind> Device<K> {
                 waits[..SPLIT_WHOLE].fill(0);
             }
         }
-        let read = self.read_ended_with(index, transaction);
+        let data = self.data_ended_with(index, transaction);
         if let Some(dram) = &mut self.dram {
-            dram.add_behind(&mut self.run, index, read);
+            dram.add_behind(&mut self.run, index, data);
             dram.forget(index);
         }
     }

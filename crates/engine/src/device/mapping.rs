@@ -5,11 +5,13 @@ use std::ops::Range;
 use ninescope_kernel::{Ns, WakeQueue};
 use ninescope_model::{Lpa, Op, Source};
 
-use super::Device;
 use super::kind::Kind;
+use super::tier::pages_of;
 use super::write::Placing;
+use super::{Device, Flow};
 use crate::error::SimulationError;
 use crate::flash::WriteEntry;
+use crate::host::HostCommand;
 use crate::mapping::{FetchFrom, MapStep};
 use crate::probe::{Event, observe};
 use crate::transaction::Transaction;
@@ -20,7 +22,17 @@ impl<K: Kind> Device<K> {
         if self.look_up(index)? { Ok(()) } else { self.start_mapped(index) }
     }
 
+    /// The same where there are two media: of a read, of what lies below. What was above when it was looked for and has left since
+    /// is looked up then.
+    pub(super) fn start_tiered_when_mapped(&mut self, index: u32) -> Result<(), SimulationError> {
+        let waits = self.mapping.is_some() && self.look_up_below(index)?;
+        if waits { Ok(()) } else { self.start_tiered_read(index) }
+    }
+
     fn start_mapped(&mut self, index: u32) -> Result<(), SimulationError> {
+        if self.flow == Flow::Tier {
+            return self.start_tiered_when_mapped(index);
+        }
         if self.host.command(index).op == Op::Read { self.start_read(index) } else { self.start_write(index) }
     }
 
@@ -29,10 +41,27 @@ impl<K: Kind> Device<K> {
     fn look_up(&mut self, index: u32) -> Result<bool, SimulationError> {
         let (lba, sectors) = (self.host.command(index).lba, self.host.command(index).sectors);
         let (first, last) = (self.flash.unit_of(lba).0, self.flash.unit_of(lba + u64::from(sectors) - 1).0);
+        self.look_up_units(index, first..last + 1)
+    }
+
+    /// The units of a read that have not all that it asks for above.
+    fn look_up_below(&mut self, index: u32) -> Result<bool, SimulationError> {
+        let HostCommand { lba, sectors, .. } = *self.host.command(index);
+        let mut waits = false;
+        for (page, mask) in pages_of(lba, sectors, self.sectors_per_page()) {
+            let is_below = self.tiered().above(page) & mask != mask;
+            if is_below && self.mapping.as_mut().is_some_and(|mapping| !mapping.looks_up_again(index, page)) {
+                waits |= self.look_up_units(index, page..page + 1)?;
+            }
+        }
+        Ok(waits)
+    }
+
+    fn look_up_units(&mut self, index: u32, units: Range<u32>) -> Result<bool, SimulationError> {
         // From the first to the last unit that is missing of one page of the map.
         let mut missing: Option<Range<u32>> = None;
         let mut waits = false;
-        for unit in first..=last {
+        for unit in units {
             let Some(mapping) = &mut self.mapping else { break };
             let hit = mapping.look_up(unit);
             let goes_on = !hit && self.host.command(index).op == Op::Write && !mapping.writes_wait();
@@ -69,12 +98,14 @@ impl<K: Kind> Device<K> {
         self.mapping.as_mut().map_or(Ns::ZERO, |mapping| mapping.take_wait(index))
     }
 
-    /// Reads and writes of the map that are due.
+    /// Reads and writes of the map that are due. Returns whether there were any.
     #[inline(never)]
-    pub(super) fn pump_map(&mut self) -> Result<(), SimulationError> {
+    pub(super) fn pump_map(&mut self) -> Result<bool, SimulationError> {
+        let mut any = false;
         let (now, is_over) = (self.run.now, self.host.is_over(self.run.now));
         let next_step = |device: &mut Self| device.mapping.as_mut()?.next_step(device.flash.ftl(), is_over, now);
         while let Some(step) = next_step(self) {
+            any = true;
             match step {
                 MapStep::Fetch { page, from: FetchFrom::Media } => self.read_map_page(page, true)?,
                 MapStep::Fetch { page, from: FetchFrom::Controller } => self.commands_go_on(page)?,
@@ -88,7 +119,7 @@ impl<K: Kind> Device<K> {
                 MapStep::Update { page, read: false } => self.write_map_page(page)?,
             }
         }
-        Ok(())
+        Ok(any)
     }
 
     /// What was asked of the host's memory is there.

@@ -355,8 +355,16 @@ impl<K: Kind> Device<K> {
             match self.flow {
                 Flow::Flash => {}
                 // Whatever changes the map at this instant has by now.
-                Flow::FlashByMemory => self.pump_map()?,
-                Flow::Scm | Flow::Tier => self.drain_scm()?,
+                Flow::FlashByMemory => drop(self.pump_map()?),
+                Flow::Scm => self.drain_scm()?,
+                // What goes down changes the map, and what the map tells of is read above and below.
+                Flow::Tier => {
+                    while {
+                        let goes_on = self.pump_map()?;
+                        self.drain_scm()?;
+                        goes_on
+                    } {}
+                }
             }
             while let Some(die) = self.flash.next_touched_die() {
                 self.dispatch(die)?;

@@ -314,6 +314,7 @@ impl<K: Kind> Device<K> {
         let record = UnitRecord { lpa, parent: entry.command, source: Source::Migration, ..UnitRecord::default() };
         let Placed { old, new, pool, .. } = placed;
         observe!(self, Event::EvictionPlaced { migration: entry.command, lpa, old, new, merged_with });
+        self.unit_lies_elsewhere(lpa)?;
         self.flash.host_unit_placed(&mut self.run, &placed, Some(record));
         self.pad_and_send(pool, Stream::HOST)?;
         Ok(Placing::Done)

@@ -45,7 +45,7 @@ impl DramConfig {
 pub enum DramUse {
     /// Data of a host write come into the write buffer.
     WriteIn,
-    /// A page leaves the write buffer for its die, which does not wait for that: it is read ahead.
+    /// Pages of a program leave the write buffer for their die.
     PageOut,
     /// Data of a page that is read for the host come in.
     ReadIn,
@@ -55,7 +55,7 @@ pub enum DramUse {
     LookUp,
     /// A page of the map that was read comes in.
     MapIn,
-    /// A page of the map leaves for its die, which does not wait for that.
+    /// Pages of a program, all of them of the map, leave for their die.
     MapOut,
 }
 
@@ -92,7 +92,7 @@ impl DramAccess {
 pub struct DramCounters {
     /// Host writes whose data came in.
     pub writes_in: u64,
-    /// Pages that left the write buffer for their dies.
+    /// Pages that left the write buffer for their dies, with those of the map that are programmed beside them.
     pub pages_out: u64,
     /// Page reads whose data came in.
     pub reads_in: u64,
@@ -112,6 +112,7 @@ pub struct DramCounters {
 
 impl DramCounters {
     fn count(&mut self, access: &DramAccess, waited: bool) {
+        let pages_out = matches!(access.usage, DramUse::PageOut | DramUse::MapOut);
         *match access.usage {
             DramUse::WriteIn => &mut self.writes_in,
             DramUse::PageOut => &mut self.pages_out,
@@ -120,7 +121,7 @@ impl DramCounters {
             DramUse::LookUp => &mut self.map_look_ups,
             DramUse::MapIn => &mut self.map_pages_in,
             DramUse::MapOut => &mut self.map_pages_out,
-        } += 1;
+        } += if pages_out { u64::from(access.rows) } else { 1 };
         self.bytes += access.bytes;
         self.waits += u64::from(waited);
     }
@@ -211,7 +212,7 @@ impl Dram {
         let until = now + self.config.time(access.rows, access.bytes);
         self.counters.count(&access, access.asked < now);
         self.note_wait(&access, now, until);
-        self.moved.add(now, until, access.holder, self.queue.first_asked());
+        self.moved.add(now, until, access.holder, access.asked);
         self.take(now, until);
         self.present = Some(access);
         Some((access, until))
@@ -219,7 +220,8 @@ impl Dram {
 
     /// The cache has the bus from now on.
     pub(crate) fn taken_by_cache(&mut self, now: Ns, until: Ns, holder: u16) {
-        self.moved.add(now, until, holder, self.queue.first_asked());
+        let oldest = self.queue.first_asked().unwrap_or(now).min(now);
+        self.moved.add(now, until, holder, oldest);
         self.take(now, until);
     }
 
@@ -253,6 +255,14 @@ impl Dram {
         self.moved.behind(access.asked, begins, |holder, time| spent.add_behind(at, holder, time));
     }
 
+    /// The end of a program waits for an access from its asking to its end, which `begins` now.
+    pub(crate) fn note_program(&mut self, transaction: u32, access: &DramAccess, (begins, until): (Ns, Ns)) {
+        let spent = &mut self.accesses;
+        spent.forget(transaction);
+        spent.add(transaction, until - access.asked);
+        self.moved.behind(access.asked, begins, |holder, time| spent.add_behind(transaction, holder, time));
+    }
+
     /// A command is no more.
     pub(crate) fn forget(&mut self, command: u32) {
         self.fronts.forget(command);
@@ -271,8 +281,8 @@ impl Dram {
 
     /// How long a command that ends was here: before it set out, and with what it ended with, a page access of flash or, with
     /// `NONE`, what the controller answered.
-    pub(crate) fn time_of(&self, command: u32, read: Option<u32>) -> Ns {
-        let of_data = match read {
+    pub(crate) fn time_of(&self, command: u32, data: Option<u32>) -> Ns {
+        let of_data = match data {
             None => Ns::ZERO,
             Some(NONE) => self.answers.time(command),
             Some(index) => self.accesses.time(index),
@@ -281,10 +291,10 @@ impl Dram {
     }
 
     /// Adds whom it waited for meanwhile, by holder.
-    pub(crate) fn add_behind<Q>(&self, run: &mut Run<Q>, command: u32, read: Option<u32>) {
+    pub(crate) fn add_behind<Q>(&self, run: &mut Run<Q>, command: u32, data: Option<u32>) {
         let Some(tenants) = &mut run.transactions.tenants else { return };
         for (holder, waits) in tenants.last_mut().iter_mut().enumerate() {
-            let of_data = match read {
+            let of_data = match data {
                 None => 0,
                 Some(NONE) => self.answers.behind(command, holder),
                 Some(index) => self.accesses.behind(index, holder),

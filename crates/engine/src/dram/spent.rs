@@ -78,12 +78,11 @@ impl Moved {
         Self { is_kept, stretches: VecDeque::new() }
     }
 
-    /// The bus is taken for a holder. Who waits has done so since `oldest` at most.
-    pub fn add(&mut self, from: Ns, until: Ns, holder: u16, oldest: Option<Ns>) {
+    /// The bus is taken for a holder. Whoever comes later has not asked before `oldest`.
+    pub fn add(&mut self, from: Ns, until: Ns, holder: u16, oldest: Ns) {
         if !self.is_kept {
             return;
         }
-        let oldest = oldest.unwrap_or(from).min(from);
         while self.stretches.front().is_some_and(|taken| taken.until <= oldest) {
             self.stretches.pop_front();
         }

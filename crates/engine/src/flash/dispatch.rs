@@ -2,7 +2,7 @@
 
 use ninescope_kernel::{NONE, WakeQueue};
 use ninescope_media::nand::{CommandKind, DieState, FlashCommand};
-use ninescope_model::{DieId, Pool};
+use ninescope_model::{DieId, Occupancy, Pool};
 
 use super::Flash;
 use crate::run::Run;
@@ -69,7 +69,7 @@ impl Flash {
         if class == QueueClass::Erase { self.form_erase(run, die) } else { self.form_page_command(run, die, class) }
     }
 
-    /// A die takes up a command, and asks for its channel.
+    /// A die takes up a command: it is to ask for its channel, at once or when the data are there.
     #[inline]
     pub fn take_up<Q>(&mut self, run: &mut Run<Q>, command: &FlashCommand, class: QueueClass) {
         let die = command.die;
@@ -85,7 +85,17 @@ impl Flash {
         if self.dies[die.0].work.shared {
             self.open_shares(run, die);
         }
+    }
+
+    /// The data of a die's command are there, if it has any: it asks for its channel.
+    #[inline]
+    pub fn ask_to_send<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
         self.request_channel(run, die, Phase::WaitingToSend);
+    }
+
+    /// They are not there yet, for which the die waits as it does for its channel.
+    pub fn waits_for_data<Q>(&mut self, run: &Run<Q>, die: DieId) {
+        self.dies[die.0].enter(run.now, Phase::WaitingForMemory, Occupancy::WaitingForChannel);
     }
 
     /// What a die was given at this instant and did not take up has to wait.

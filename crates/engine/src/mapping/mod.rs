@@ -153,6 +153,8 @@ pub struct Mapping {
     is_written: bool,
     /// By place of a command in the device.
     waits: Vec<Wait>,
+    /// The same: units that it has looked up, where it may have to look up more of them later.
+    looked_up: Vec<Vec<u32>>,
     /// Commands for which everything is there.
     ready: VecDeque<u32>,
     /// What came into memory and left it and was not told yet; kept where somebody is told.
@@ -195,6 +197,7 @@ impl Mapping {
             writes_wait,
             is_written,
             waits: vec![Wait::default(); commands as usize],
+            looked_up: vec![Vec::new(); commands as usize],
             ready: VecDeque::with_capacity(commands as usize),
             changes: tells.then(VecDeque::new),
             counters: MapCounters::default(),
@@ -209,6 +212,16 @@ impl Mapping {
         let hit = self.cache.look_up(unit);
         *(if hit { &mut self.counters.hits } else { &mut self.counters.misses }) += 1;
         hit
+    }
+
+    /// A command is about to look a unit up. Returns whether it has done so before.
+    pub fn looks_up_again(&mut self, command: u32, unit: u32) -> bool {
+        let units = &mut self.looked_up[command as usize];
+        let again = units.contains(&unit);
+        if !again {
+            units.push(unit);
+        }
+        again
     }
 
     /// The page of the map that tells of a unit.
@@ -273,7 +286,7 @@ impl Mapping {
             let wait = &mut self.waits[command as usize];
             wait.pages -= 1;
             if wait.pages == 0 {
-                wait.time = now - wait.since;
+                wait.time += now - wait.since;
                 self.ready.push_back(command);
             }
         }
@@ -297,6 +310,9 @@ impl Mapping {
     /// How long a command that ends has waited for the map.
     #[inline]
     pub fn take_wait(&mut self, command: u32) -> Ns {
+        if let Some(looked_up) = self.looked_up.get_mut(command as usize) {
+            looked_up.clear();
+        }
         self.waits.get_mut(command as usize).map_or(Ns::ZERO, |wait| std::mem::take(&mut wait.time))
     }
 

@@ -18,6 +18,8 @@ pub enum Phase {
     WaitingToCopy,
     /// They cross the channel and are written where they are not in the way; or all of it happens within the memory.
     Copying,
+    /// Waits for the data of a program, which the controller reads from its DRAM.
+    WaitingForMemory,
     /// Waits for the channel to send command, address and data.
     WaitingToSend,
     /// The array works, or will as soon as the bytes just being sent have arrived.

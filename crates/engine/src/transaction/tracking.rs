@@ -25,6 +25,11 @@ impl TransactionStore {
         self.tracks[index as usize].filled_by = command;
     }
 
+    /// Its data are there: it has waited for them under a name of its own.
+    pub fn data_are_there(&mut self, index: u32, now: Ns) {
+        self.tracks[index as usize].mark = now;
+    }
+
     /// It is on the channel from now on, which it has waited for, with data that take `transfer` and were encoded for `encode`.
     #[inline]
     pub fn sent(&mut self, index: u32, now: Ns, transfer: Ns, encode: Ns) {

@@ -3,7 +3,7 @@
 use crate::common::tiered::{TierBench, latencies, slots_in_use};
 use crate::common::{at, flush, open, read, trim, write};
 use ninescope_engine::Device;
-use ninescope_model::Request;
+use ninescope_model::{Cause, Op, Request};
 use serde_json::json;
 
 /// Sectors of a page.
@@ -103,6 +103,55 @@ fn flash_keeps_a_page_that_the_cache_may_lose() {
         device.seen().tier.expect("two media").tier().counters().superseded_below
     };
     assert_eq!((superseded(false), superseded(true)), (1, 0), "flash was full, and all of the page is dirty above");
+}
+
+// ---- above a map that lies in flash ------------------------------------------------------------------
+
+/// The cache above a drive that has single entries of its map in memory, of which a page tells of all its pages.
+fn mapped(requests: Vec<Request>) -> Device {
+    let mut bench = bench(true);
+    bench.flash.map = serde_json::from_value(json!({ "policy": "entries", "size": "64B" })).expect("a policy");
+    bench.run(open(requests))
+}
+
+#[test]
+fn what_is_above_is_not_looked_up_and_what_is_below_waits_for_its_entry() {
+    // Page 0 is written and read above. Page 5 is missing in memory, and there when it is read again.
+    let requests = vec![
+        write(0, 32),
+        at(1_000_000, read(0, 32)),
+        at(2_000_000, read(5 * PAGE, 32)),
+        at(3_000_000, read(5 * PAGE, 32)),
+    ];
+    let device = mapped(requests);
+    let above = PAGE * SECTOR;
+    assert_eq!(latencies(&device), [above, above, 2 * FLASH_READ, FLASH_READ]);
+    let counters = *device.seen().mapping.expect("a map in flash").counters();
+    assert_eq!((counters.hits, counters.misses, counters.pages_fetched), (1, 1, 1));
+    let parts = device.meter().ops[Op::Read as usize].attribution.total();
+    assert_eq!(parts.0[Cause::MappingRead as usize], FLASH_READ);
+}
+
+#[test]
+fn a_read_that_begins_above_and_ends_below_waits_for_what_is_below() {
+    let device = mapped(vec![write(0, 32), at(1_000_000, read(0, 64))]);
+    // Page 0 is above, page 1 is not: its entry, then both side by side.
+    assert_eq!(latencies(&device)[1], FLASH_READ + FLASH_READ.max(PAGE * SECTOR));
+    let counters = *device.seen().mapping.expect("a map in flash").counters();
+    assert_eq!((counters.hits, counters.misses), (0, 1));
+}
+
+#[test]
+fn what_goes_down_changes_the_map() {
+    // The entry of page 0 is not in memory when it goes down: its page of the map is read and written anew beside the program.
+    let device = mapped(vec![write(0, 32), at(1_000_000, flush()), at(9_000_000, read(9 * PAGE, 32))]);
+    assert_eq!(latencies(&device)[1], DOWN);
+    let counters = *device.seen().mapping.expect("a map in flash").counters();
+    assert_eq!((counters.changes_outside, counters.pages_read_to_update, counters.pages_written), (1, 1, 1));
+    // In memory it is changed there.
+    let read_first = vec![read(0, 32), at(500_000, write(0, 32)), at(1_000_000, flush())];
+    let device = mapped(read_first);
+    assert_eq!(device.seen().mapping.expect("a map in flash").counters().changes_outside, 0);
 }
 
 // ---- ahead of reads, and when the host rests ---------------------------------------------------------

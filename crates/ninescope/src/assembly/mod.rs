@@ -13,6 +13,8 @@ mod scm;
 mod tier;
 mod translation;
 
+use ninescope_engine::mapping;
+use ninescope_engine::policies::mapping::CachedBy;
 use ninescope_engine::reliability::ReliabilityConfig;
 use ninescope_engine::{Device, EngineConfig, Kind, LaneConfig, RunLimits, TierConfig};
 use ninescope_ftl::{Ftl, FtlConfig};
@@ -22,7 +24,7 @@ use ninescope_model::{BlockGroup, Geometry, SECTOR_BYTES};
 use ninescope_tier::PlacementConfig;
 use ninescope_tier::policies::Below;
 
-use crate::config::{DriveConfig, EraseLoopsConfig, LoadedDrive};
+use crate::config::{DriveConfig, EraseLoopsConfig, LoadedDrive, NandConfig};
 use crate::endurance;
 use crate::error::Error;
 
@@ -107,7 +109,7 @@ impl Assembly {
             return Err(drive.error_at("ftl.streams", "keeps clean data apart, which only a drive of flash alone does"));
         }
         if ftl.translation_units > 0 {
-            check_map(drive, tier.is_some(), reliability.is_used())?;
+            check_map(drive, reliability.is_used())?;
             table_bytes += u64::from(ftl.logical_units) * MAP_BYTES_PER_UNIT;
         }
         let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
@@ -208,19 +210,29 @@ impl Assembly {
 }
 
 /// What a map that lies in flash does not go with.
-fn check_map(drive: &LoadedDrive, has_tier: bool, has_codes: bool) -> Result<(), Error> {
-    let refused =
-        |message: &str| Err(drive.error_at("ftl.map", &format!("is `{}`, {message}", drive.config.ftl.map.name())));
-    if has_tier {
-        return refused("which only a drive of flash alone has: with tier.placement all of the map is in memory");
+fn check_map(drive: &LoadedDrive, has_codes: bool) -> Result<(), Error> {
+    let map = || ("ftl.map", drive.config.ftl.map.name().to_owned());
+    let placement = &drive.config.tier.placement;
+    if placement.chosen().has_upper() && !placement.chosen().is_cache() {
+        let message = "of drives of two media, those with `wb` alone have a map that lies in flash";
+        return Err(drive.error_between(&[map(), ("tier.placement", placement.name().to_owned())], message));
     }
-    if has_codes {
-        return refused(
-            "and bits of flash fail or go through codes: what becomes of a page of the map that does not decode is not \
-             modelled",
-        );
+    if !has_codes {
+        return Ok(());
     }
-    Ok(())
+    let DriveConfig { nand, scm, scrub, refresh, .. } = &drive.config;
+    let of_nand = |is_there: fn(&NandConfig) -> bool| nand.as_ref().is_some_and(is_there);
+    let reasons = [
+        ("nand.ecc", of_nand(|nand| nand.ecc.is_some())),
+        ("nand.errors", of_nand(|nand| nand.errors.is_some())),
+        ("scrub", scrub.is_some()),
+        ("refresh", refresh.is_some()),
+        ("scm.ecc", scm.as_ref().is_some_and(|scm| scm.ecc.is_some())),
+    ];
+    let reasons = reasons.into_iter().filter(|(_, is_there)| *is_there).map(|(key, _)| (key, "given".to_owned()));
+    let values: Vec<_> = reasons.chain([map()]).collect();
+    let message = "what becomes of a page of the map that does not decode, or that is too old, is not modelled";
+    Err(drive.error_between(&values, message))
 }
 
 /// The tables that a drive's placement works with are there, and no others.
@@ -272,6 +284,27 @@ pub fn over_provisioning_note(config: &DriveConfig) -> Option<String> {
         format!(
             "ftl.over_provisioning = {share} is {share} spare bytes for each byte of the host; {share} % would be {}",
             share / 100.0
+        )
+    })
+}
+
+/// What a reader must know about a map that lies in flash and fits memory whole: nothing of it ever leaves.
+pub fn map_note(assembly: &Assembly) -> Option<String> {
+    let rules = assembly.config.ftl.map.chosen().rules()?;
+    let units = u64::from(assembly.ftl.logical_units);
+    let entries = mapping::entries_of_page(assembly.geometry.unit_bytes);
+    let whole = match rules.policy.cached_by() {
+        CachedBy::Entry => units * u64::from(rules.policy.item_bytes(1, 1)),
+        CachedBy::Page => {
+            u64::from(assembly.ftl.translation_units) * u64::from(rules.policy.item_bytes(entries, entries))
+        }
+    };
+    (rules.size.0 >= whole).then(|| {
+        format!(
+            "all of the map takes no more than {} as `{}`, and ftl.map.size is {}: nothing of it ever leaves memory",
+            Bytes(whole),
+            assembly.config.ftl.map.name(),
+            rules.size
         )
     })
 }

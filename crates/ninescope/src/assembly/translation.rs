@@ -1,8 +1,9 @@
 //! The translation layer of a drive, and how much of its flash the host sees.
 
 use ninescope_engine::mapping;
-use ninescope_engine::policies::mapping::CachedBy;
+use ninescope_engine::policies::mapping::{CachedBy, HOST_ACCESS};
 use ninescope_ftl::FtlConfig;
+use ninescope_kernel::Ns;
 use ninescope_model::Geometry;
 use ninescope_model::units::Bytes;
 
@@ -109,6 +110,11 @@ fn map_pages(drive: &LoadedDrive, geometry: &Geometry, units: u32) -> Result<u32
     }
     if rules.host_access.0 > TIME_MAX {
         return Err(drive.error_at("ftl.map.host_access", "is longer than an hour"));
+    }
+    // What a result writes out has the default.
+    if rules.host_memory.is_none() && rules.host_access != Ns(HOST_ACCESS) {
+        let message = format!("is {}, and there is no memory of the host: give ftl.map.host_memory", rules.host_access);
+        return Err(drive.error_at("ftl.map.host_access", &message));
     }
     if rules.updates_in_flight == 0 {
         return Err(drive.error_at("ftl.map.updates_in_flight", "must be at least 1, or nothing of the map is written"));

@@ -290,6 +290,15 @@ fn merge(base: &mut Table, change: Table) {
     }
 }
 
+/// A policy that is chosen by its name alone keeps the parameters that it has, and none that other policies have.
+fn forget_parameters_of_others(policy: &mut Table, registry: &str) {
+    let Some(chosen) = policy.get("policy").and_then(Value::as_str).map(str::to_owned) else { return };
+    policy.retain(|key, _| {
+        let of = policies_with(registry, key);
+        key == "policy" || of.is_empty() || of.contains(&chosen.as_str())
+    });
+}
+
 /// Sets one value: a TOML value, or a string that needs no quotes ("45us", "fifo").
 fn apply_set(table: &mut Table, set: &str) -> Result<(), Error> {
     let bad = |message: &str| Error::Input(format!("--set {set}: {message}"));
@@ -312,6 +321,9 @@ fn apply_set(table: &mut Table, set: &str) -> Result<(), Error> {
         inner = entry.as_table_mut().ok_or_else(|| bad(&format!("`{key}` holds a value, not a table")))?;
     }
     inner.insert(last.to_owned(), value);
+    if let Some(registry) = path.trim().strip_suffix(".policy") {
+        forget_parameters_of_others(inner, registry);
+    }
     if path.trim() == "scm.capacity" {
         forget_ratio(table);
     }

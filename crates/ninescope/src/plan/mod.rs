@@ -20,7 +20,7 @@ use ninescope_engine::{Device, Kind, LaneConfig, RunLimits};
 use ninescope_ftl::Partition;
 use ninescope_model::{Arrival, Request};
 
-use crate::assembly::{Assembly, over_provisioning_note, suspend_note};
+use crate::assembly::{Assembly, map_note, over_provisioning_note, suspend_note};
 use crate::error::Error;
 use crate::precondition::{Preconditioning, PrefillMode};
 use crate::prepare::Preparing;
@@ -142,6 +142,7 @@ impl Plan {
         notes.extend(prefill_note(request, &assembly));
         notes.extend(over_provisioning_note(&assembly.config));
         notes.extend(suspend_note(&assembly.config));
+        notes.extend(map_note(&assembly));
         Self {
             assembly,
             seed: request.seed,

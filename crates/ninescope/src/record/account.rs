@@ -184,6 +184,8 @@ pub struct Journey<'a> {
     pub fetched: Ns,
     pub link_in: Option<(Ns, Ns)>,
     pub link_out: Ns,
+    /// How long it was in DRAM before it set out [ns].
+    pub in_dram: Ns,
     /// Of a write: how its last unit waited for a place.
     pub wait: Option<&'a Wait>,
     /// The waits of all writes at the head of the line, in order.
@@ -326,13 +328,20 @@ impl Stages<'_> {
         self.list.push(Stage { name, cause, from, until, die: None, behind_others, acts });
     }
 
+    /// Its data come into DRAM and its entries of the map are looked up there, and those that are missing are read.
+    fn sets_out(&mut self) {
+        self.until(self.reached + self.journey.in_dram, Cause::Dram);
+        self.until(self.reached + self.part(Cause::MappingRead), Cause::MappingRead);
+    }
+
+    /// How long the data of what it ended with were in DRAM: of a read before they left, of a write before they were sent.
+    fn data_in_dram(&self) -> Ns {
+        self.part(Cause::Dram).saturating_since(self.journey.in_dram)
+    }
+
     fn read(&mut self) {
         let Journey { visit, link_out, now, .. } = *self.journey;
-        // The map is looked up in DRAM before, and data go through it behind their read.
-        let (in_dram, of_map) = (self.part(Cause::Dram), self.part(Cause::MappingRead));
-        let before = visit.map_or(in_dram, |visit| in_dram.min(visit.queued.saturating_since(self.reached + of_map)));
-        self.until(self.reached + before, Cause::Dram);
-        self.until(self.reached + of_map, Cause::MappingRead);
+        self.sets_out();
         if let Some(visit) = visit {
             let die = Some(visit.die);
             self.named("die_queue", None, visit.dispatched, die, true);
@@ -343,8 +352,8 @@ impl Stages<'_> {
             for cause in [Cause::DecoderWait, Cause::Decode, Cause::Retry, Cause::Refetch] {
                 self.until(self.reached + self.part(cause), cause);
             }
-            self.until(self.reached + (in_dram - before), Cause::Dram);
         }
+        self.until(self.reached + self.data_in_dram(), Cause::Dram);
         self.named("link_wait", Some(Cause::Link), link_out, None, false);
         self.until(now, Cause::Link);
     }
@@ -355,8 +364,7 @@ impl Stages<'_> {
             self.named("link_wait", Some(Cause::Link), from, None, false);
             self.until(until, Cause::Link);
         }
-        self.until(self.reached + self.part(Cause::Dram), Cause::Dram);
-        self.until(self.reached + self.part(Cause::MappingRead), Cause::MappingRead);
+        self.sets_out();
         for rest in &self.journey.partial {
             self.read_of_rest(rest);
         }
@@ -364,6 +372,7 @@ impl Stages<'_> {
         let Some(visit) = visit else { return };
         let die = Some(visit.die);
         self.named("die_queue", None, visit.dispatched, die, true);
+        self.until(self.reached + self.data_in_dram(), Cause::Dram);
         self.named("channel", Some(Cause::Channel), visit.issued, die, false);
         let data_from = Ns(visit.sent.0 - self.part(Cause::Transfer).0);
         self.named("command_array", Some(Cause::CommandArray), data_from, die, false);

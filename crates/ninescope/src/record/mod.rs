@@ -17,7 +17,7 @@ mod work;
 
 use std::collections::BTreeMap;
 
-use ninescope_engine::{Event, Probe, SimulationError, View};
+use ninescope_engine::{DramUse, Event, Probe, SimulationError, View};
 use ninescope_kernel::Ns;
 use ninescope_model::{Geometry, Op};
 use serde_json::Value;
@@ -145,6 +145,9 @@ impl Probe for Recorder {
             Event::Fetched { slot, id, request, .. } => self.requests.fetched(view.now, slot, id, request),
             Event::LinkIn { slot, from, until } => self.requests.link_in(slot, from, until),
             Event::LinkOut { slot, from } => self.requests.link_out(slot, from),
+            Event::DramTaken { access, until } if matches!(access.usage, DramUse::WriteIn | DramUse::LookUp) => {
+                self.requests.in_dram(access.command, until - access.asked);
+            }
             Event::UnitWritten { slot, lpa, new, .. } => self.requests.unit_written(view, slot, lpa, new),
             Event::UnitHealed { new, .. } => self.requests.unit_healed(view, new),
             Event::WriteStalled { slot, lpa, cause } => self.requests.stalled(view.now, slot, lpa, cause),

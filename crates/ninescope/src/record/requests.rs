@@ -25,6 +25,8 @@ struct Inside {
     fetched: Ns,
     /// Its data crossed the link towards the drive, from and until [ns].
     link_in: Option<(Ns, Ns)>,
+    /// How long it was in DRAM before it set out [ns].
+    in_dram: Ns,
     /// When its last data towards the host set out [ns].
     link_out: Ns,
     /// Units that wait for a place: the next unit of each part of it that stalls.
@@ -116,6 +118,11 @@ impl RequestBook {
     /// Its data cross the link towards the drive.
     pub fn link_in(&mut self, slot: u32, from: Ns, until: Ns) {
         self.inside(slot).link_in = Some((from, until));
+    }
+
+    /// It is in DRAM for so long before it sets out.
+    pub fn in_dram(&mut self, slot: u32, time: Ns) {
+        self.inside(slot).in_dram += time;
     }
 
     /// Its data have crossed the link towards the host since `from`.
@@ -293,6 +300,7 @@ impl RequestBook {
             request: inside.request,
             fetched: inside.fetched,
             link_in: inside.link_in,
+            in_dram: inside.in_dram,
             link_out: inside.link_out,
             line: &self.line,
             wait: last.and_then(|last| inside.waits.get(last.wait?)),

@@ -40,7 +40,10 @@ fn what_does_not_fit_is_named_with_each_key_and_its_share() {
         &["controller.shared_buffered_pages is 6 (128KiB with 2 that fill)", "ftl.map is ideal (3840B)"],
     );
     expect(
-        &with_dram("capacity=\"32KiB\",map=true", &["ftl.map={policy=\"entries\",size=\"64KiB\"}"]),
+        &with_dram(
+            "capacity=\"32KiB\",map=true",
+            &["geometry.blocks_per_plane=32", "ftl.map={policy=\"entries\",size=\"64KiB\"}"],
+        ),
         &["dram.capacity is 32KiB", "ftl.map.size is 64KiB", "they take 64KiB together"],
     );
     expect(

@@ -3,6 +3,7 @@
 
 mod architecture;
 mod bad_input;
+mod cached_map;
 mod composed;
 mod config;
 mod dram;

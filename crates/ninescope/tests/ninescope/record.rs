@@ -154,15 +154,19 @@ fn busy_runs() -> Vec<(Drive, Vec<Request>)> {
     cramped.engine.suspend = suspend();
     cramped.engine.queue_depth = 256;
     let bursts = mixed_requests(4, 1_000, cramped.logical_units, 300_000, 20);
-    let (mut through_dram, mixed) = busy(5, WriteCompletion::Buffer, 4);
-    let (access, rate, cache) = (Ns(100), Rate(1_000_000_000), false);
-    through_dram.dram = Some(DramConfig { access, rate, write_buffer: true, read_data: true, map: true, cache });
+    let through_dram = |completion| {
+        let (mut drive, mixed) = busy(5, completion, 4);
+        let (access, rate, cache) = (Ns(100), Rate(1_000_000_000), false);
+        drive.dram = Some(DramConfig { access, rate, write_buffer: true, read_data: true, map: true, cache });
+        (drive, mixed)
+    };
     vec![
         busy(1, WriteCompletion::Buffer, 4),
         busy(2, WriteCompletion::Program, 4),
         busy(3, WriteCompletion::Buffer, 64),
         (cramped, bursts),
-        (through_dram, mixed),
+        through_dram(WriteCompletion::Buffer),
+        through_dram(WriteCompletion::Program),
     ]
 }
 

@@ -15,7 +15,7 @@ use crate::tier::Lower;
 use crate::transaction::{BringsUp, QueueClass, Transaction};
 
 /// The pages of a request with the sectors of each, one bit per sector.
-fn pages_of(lba: u64, sectors: u32, per_page: u32) -> impl Iterator<Item = (u32, u32)> {
+pub(in crate::device) fn pages_of(lba: u64, sectors: u32, per_page: u32) -> impl Iterator<Item = (u32, u32)> {
     let (shift, end) = (per_page.trailing_zeros(), lba + u64::from(sectors));
     (lba >> shift..=(end - 1) >> shift).map(move |page| {
         let first = page << shift;
@@ -26,7 +26,7 @@ fn pages_of(lba: u64, sectors: u32, per_page: u32) -> impl Iterator<Item = (u32,
 
 impl<K: Kind> Device<K> {
     #[inline]
-    fn sectors_per_page(&self) -> u32 {
+    pub(in crate::device) fn sectors_per_page(&self) -> u32 {
         self.scm.layout().medium(0).sectors_per_slot
     }
 

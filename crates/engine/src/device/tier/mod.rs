@@ -14,6 +14,8 @@ mod evict;
 mod fill;
 mod host;
 
+pub(super) use host::pages_of;
+
 use ninescope_kernel::{NONE, WakeQueue};
 use ninescope_model::{Cause, Lpa, Ppa, SlotId, Source};
 use ninescope_tier::Eviction;
@@ -155,6 +157,7 @@ impl<K: Kind> Device<K> {
         if old != Ppa::UNMAPPED {
             self.tiered().count_superseded();
             observe!(self, Event::UnitSuperseded { lpa, old });
+            self.unit_lies_elsewhere(lpa)?;
         }
         Ok(())
     }

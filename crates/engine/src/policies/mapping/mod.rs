@@ -9,6 +9,9 @@ use ninescope_model::units::Bytes;
 /// Bytes of an entry of the map on the media: where a unit lies [B].
 pub const ENTRY_BYTES: u32 = 4;
 
+/// How far the host's memory is away where nothing is said [ns].
+pub const HOST_ACCESS: u64 = 1_000;
+
 /// What the cache of a map is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CachedBy {
@@ -88,7 +91,7 @@ macro_rules! cached_map {
             /// 1 MiB, and no memory of the host, which is a round trip over its link away; writes wait, and all is written.
             fn default() -> Self {
                 let size = ninescope_model::units::Bytes(1 << 20);
-                let host_access = ninescope_model::units::Duration(1_000);
+                let host_access = ninescope_model::units::Duration($crate::policies::mapping::HOST_ACCESS);
                 let (host_memory, fetch_size) = (None, None);
                 Self {
                     size,

@@ -8,6 +8,8 @@
 pub mod statistics;
 pub mod tiered;
 
+use ninescope_engine::mapping::{entries_of_page, map_pages};
+use ninescope_engine::policies::mapping::MapConfig;
 use ninescope_engine::{
     Device, EngineConfig, Kind, NoProbe, Plain, RunLimits, SuspendPolicyConfig, TransactionSchedulerConfig,
     WriteCompletion,
@@ -51,6 +53,8 @@ pub struct Bench {
     pub seed: u64,
     pub prefill: Prefill,
     pub timing: NandTiming,
+    /// How much of the map is in memory.
+    pub map: MapConfig,
     pub engine: EngineConfig,
     pub limits: RunLimits,
 }
@@ -92,6 +96,7 @@ impl Bench {
             seed: 1,
             prefill: Prefill::Sequential,
             timing: timing(),
+            map: MapConfig::default(),
             engine: EngineConfig {
                 queue_depth: 1024,
                 command_cost: Ns::ZERO,
@@ -155,7 +160,11 @@ impl Bench {
         let mut ftl = Ftl::new(&FtlConfig {
             geometry: self.geometry(),
             logical_units: self.logical_units(),
-            translation_units: 0,
+            translation_units: self
+                .map
+                .chosen()
+                .rules()
+                .map_or(0, |_| map_pages(&self.geometry(), self.logical_units())),
             reserve_groups: self.reserve_groups,
             page_allocation: self.page_allocation.clone(),
             stream_choice: Default::default(),
@@ -177,6 +186,9 @@ impl Bench {
         let overwritten = (0..overwrites).map(|_| stream.below(units));
         for lpa in (0..units).chain(overwritten) {
             driver.write(Lpa(lpa as u32)).expect("the drive is not full");
+        }
+        if self.map.chosen().rules().is_some() {
+            driver.write_map(entries_of_page(self.unit_bytes), false).expect("the drive is not full");
         }
         driver.settle();
         ftl

@@ -112,6 +112,7 @@ impl TierBench {
         if let Some(dram) = &self.dram {
             device.set_dram(dram);
         }
+        device.set_map(&self.flash.map);
         device
     }
 

@@ -1,0 +1,59 @@
+//! A map that lies in flash in a description: what is told of it, and what is refused by which key.
+
+use serde_json::Value;
+
+use crate::support::{input_error, result_of, tiny_request};
+
+/// The tiny drive with room for a map of its own, of 5,120 units, and changes.
+fn larger(sets: &[&str]) -> Value {
+    let mut all = vec!["geometry.blocks_per_plane=32"];
+    all.extend_from_slice(sets);
+    tiny_request(&all)
+}
+
+fn expect(sets: &[&str], wanted: &[&str]) {
+    let message = input_error(&larger(sets));
+    for part in wanted {
+        assert!(message.contains(part), "`{part}` is missing in: {message}");
+    }
+}
+
+#[test]
+fn a_policy_that_is_set_by_its_name_keeps_what_it_knows_of_its_parameters() {
+    let map_of = |sets: &[&str]| {
+        let result = result_of(&larger(sets)).expect("a drive");
+        result["config"]["drive"]["ftl"]["map"].clone()
+    };
+    let given = "ftl.map={policy=\"entries\",size=\"2KiB\"}";
+    assert_eq!(map_of(&[given, "ftl.map.policy=ideal"]), Value::Null, "which is what is said of it");
+    let pages = map_of(&[given, "ftl.map.policy=pages", "ftl.map.size=8KiB"]);
+    assert_eq!((&pages["policy"], &pages["size"]), (&"pages".into(), &"8KiB".into()));
+    // What is set behind it, and of another policy, is refused by its own key.
+    expect(&[given, "ftl.map.policy=ideal", "ftl.map.size=1KiB"], &["--set ftl.map.size=1KiB", "parameter of"]);
+}
+
+#[test]
+fn what_does_not_go_with_it_is_named_by_what_was_typed() {
+    expect(&["ftl.map=entries", "nand.ecc=bch"], &["--set nand.ecc=bch: nand.ecc is given", "ftl.map is entries"]);
+    expect(&["ftl.map=entries", "nand.initial_cycles=0", "refresh={policy=\"limits\",reads=9}"], &["refresh is given"]);
+    let tiered = ["ftl.map=entries", "ftl.mapping_unit=16KiB", "tier.placement=cde"];
+    let scm = "scm={channels=1,banks_per_channel=1,capacity=\"64KiB\",slot_size=\"16KiB\",read=\"1us\",set=\"1us\",\
+               reset=\"1us\",command_address=\"1us\",channel_rate=\"1GB/s\"}";
+    expect(&[tiered[0], tiered[1], tiered[2], scm], &["ftl.map is entries, and tier.placement is cde", "`wb` alone"]);
+}
+
+#[test]
+fn what_says_nothing_is_told() {
+    expect(
+        &["ftl.map={policy=\"entries\"}", "ftl.map.host_access=3us"],
+        &["ftl.map.host_access", "ftl.map.host_memory"],
+    );
+    let notes = |size: &str| {
+        let map = format!("ftl.map={{policy=\"entries\",size=\"{size}\"}}");
+        let result = result_of(&larger(&[&map])).expect("a drive");
+        let notes = result["notes"].as_array().expect("notes").clone();
+        notes.iter().any(|note| note.as_str().is_some_and(|note| note.contains("nothing of it ever leaves memory")))
+    };
+    // 8 B for each unit.
+    assert_eq!((notes("40960B"), notes("40952B")), (true, false));
+}
