@@ -129,7 +129,7 @@ fn what_is_above_is_not_looked_up_and_what_is_below_waits_for_its_entry() {
     let counters = *device.seen().mapping.expect("a map in flash").counters();
     assert_eq!((counters.hits, counters.misses, counters.pages_fetched), (1, 1, 1));
     let parts = device.meter().ops[Op::Read as usize].attribution.total();
-    assert_eq!(parts.0[Cause::MappingRead as usize], FLASH_READ);
+    assert_eq!(parts.of(Cause::MappingRead), FLASH_READ);
 }
 
 #[test]
