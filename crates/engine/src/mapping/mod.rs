@@ -216,6 +216,10 @@ impl Mapping {
 
     /// A command is about to look a unit up. Returns whether it has done so before.
     pub fn looks_up_again(&mut self, command: u32, unit: u32) -> bool {
+        if self.looked_up.len() <= command as usize {
+            // As in `await_page`.
+            self.looked_up.resize_with(command as usize + 1, Vec::new);
+        }
         let units = &mut self.looked_up[command as usize];
         let again = units.contains(&unit);
         if !again {
