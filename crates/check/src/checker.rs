@@ -565,6 +565,9 @@ impl Checker {
     fn finished(&mut self, view: &View<'_>, used: &ninescope_engine::Utilization) -> Checked {
         self.requests.finished(view)?;
         self.interrupts.finished(view.now)?;
+        if view.meter.limited.iter().any(|limited| limited.held > 0) {
+            self.marks.hit(Mark::HeldByLimit);
+        }
         self.dies.finished(view, used)?;
         self.transfers.finished(view, used)?;
         if let Some(banks) = &self.banks {

@@ -70,6 +70,7 @@ marks! {
     StalledBesideSpace, "stalled_beside_space", "A write waited for planes of its own while others had space.";
     DramWait, "dram_wait", "An access to DRAM waited for one before it.";
     DramBehindCache, "dram_behind_cache", "An access to DRAM waited for one of a cache there.";
+    HeldByLimit, "held_by_limit", "The limit of a job held a request back.";
     MultiUnitPage, "several_units_of_one_page", "One page read delivered several units.";
 }
 

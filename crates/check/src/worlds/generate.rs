@@ -9,7 +9,7 @@ use super::codes;
 use super::dice::Dice;
 use super::drives::{drive, placement_name, sectors_per_unit};
 use super::partitions;
-use super::world::Line;
+use super::world::{Line, WorldLimit};
 use super::{ArrivalKind, World};
 
 /// Attempts at a drive that is accepted: most are refused for want of spare blocks.
@@ -30,6 +30,7 @@ pub fn generate(seed: u64) -> World {
             arrival: dice.one_of(&[ArrivalKind::Open, ArrivalKind::Closed]),
             queue_depth: dice.small(1, 40),
             warmup: 0,
+            limit: limit(&mut dice.of("limit")),
             prefill: dice.one_of(&[
                 PrefillMode::Footprint,
                 PrefillMode::Footprint,
@@ -63,6 +64,14 @@ pub fn generate(seed: u64) -> World {
         return world;
     }
     panic!("no drive of seed {seed} is accepted");
+}
+
+/// What is taken in of some worlds is limited, so much that it shows.
+fn limit(dice: &mut Dice) -> Option<WorldLimit> {
+    let burst = if dice.chance(50) { 0 } else { dice.time(1, 6).0 };
+    let iops = dice.chance(50).then(|| 10_f64.powi(dice.small(4, 6) as i32) * f64::from(dice.small(1, 9)));
+    let bytes_per_second = (iops.is_none() || dice.chance(30)).then(|| dice.between(50, 5_000) * 1_000_000);
+    dice.chance(12).then_some(WorldLimit { iops, bytes_per_second, burst })
 }
 
 // ---- workloads -------------------------------------------------------------------------------------

@@ -163,6 +163,8 @@ impl Search<'_> {
         }
         let candidate = World { prefill_order: PrefillOrder::Ascending, ..self.best.clone() };
         self.try_out(candidate);
+        let candidate = World { limit: None, ..self.best.clone() };
+        self.try_out(candidate);
         let candidate = World { warmup: 0, ..self.best.clone() };
         self.try_out(candidate);
         if self.best.arrival == ArrivalKind::Closed {

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use ninescope::{CheckLevel, DriveSource, Plan, PrefillMode, PrefillOrder, RunRequest};
+use ninescope_engine::Limit;
 use ninescope_ftl::Partition;
 use ninescope_kernel::Ns;
 use ninescope_model::{Arrival, CacheHint, Lba, Op, Request};
@@ -37,6 +38,9 @@ pub struct World {
     /// Completions that are not counted [count].
     #[serde(default)]
     pub warmup: u64,
+    /// How much of it is taken in per second, or of its first tenant, at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<WorldLimit>,
     /// What the drive holds at the start.
     pub prefill: PrefillMode,
     /// In which order that was written.
@@ -49,6 +53,20 @@ pub struct World {
     pub partitions: Vec<Partition>,
     /// The complete drive.
     pub drive: toml::Table,
+}
+
+/// A limit of a world's requests.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorldLimit {
+    /// Requests per second [1/s].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iops: Option<f64>,
+    /// Bytes per second [B/s].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_per_second: Option<u64>,
+    /// So much time's worth of either is saved up [ns].
+    pub burst: u64,
 }
 
 /// One request as a line of text.
@@ -154,7 +172,12 @@ impl World {
         };
         let requests: Vec<Request> = self.requests.iter().map(|line| line.0).collect();
         let partitions = self.partitions.clone();
-        Plan::of_dealt_requests(&self.request(), &requests, (arrival, self.queue_depth), tenants, partitions)
+        let limit = self.limit.map(|WorldLimit { iops, bytes_per_second, burst }| Limit {
+            iops,
+            bytes_per_second,
+            burst: Ns(burst),
+        });
+        Plan::of_dealt_requests(&self.request(), &requests, (arrival, self.queue_depth), (tenants, limit), partitions)
     }
 
     fn request(&self) -> RunRequest {

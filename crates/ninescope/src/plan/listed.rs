@@ -1,6 +1,6 @@
 //! The plan of requests that a program made.
 
-use ninescope_engine::LaneConfig;
+use ninescope_engine::{LaneConfig, Limit};
 use ninescope_ftl::Partition;
 use ninescope_kernel::Ns;
 use ninescope_model::{Arrival, Op, Request, Turns, UrgencyClass, Workload, WorkloadError};
@@ -36,12 +36,12 @@ fn urgency(tenant: usize) -> UrgencyClass {
     [UrgencyClass::High, UrgencyClass::Medium, UrgencyClass::Urgent, UrgencyClass::Low][tenant % 4]
 }
 
-/// The run of a list, dealt in turn to so many tenants; a footprint is every unit that it reads.
+/// The run of a list, dealt in turn to so many tenants, the first of which may be limited; a footprint is every unit that it reads.
 pub(super) fn on_drive(
     request: &RunRequest,
     requests: &[Request],
     (arrival, queue_depth): (Arrival, u32),
-    tenants: usize,
+    (tenants, limit): (usize, Option<Limit>),
     partitions: Vec<Partition>,
 ) -> Result<OnDrive, Error> {
     let drive = request.load_drive()?;
@@ -67,9 +67,11 @@ pub(super) fn on_drive(
         let own: Vec<Request> = requests.iter().skip(tenant).step_by(tenants).copied().collect();
         let turns = Turns { class: urgency(tenant), weight: (tenant % 2 == 1).then_some(1 + tenant as u32) };
         let queues = if assembly.engine.protocol.has_queues() { 1 + tenant as u32 % 3 } else { 1 };
+        let limit = limit.filter(|_| tenant == 0);
         LaneConfig {
             turns,
             queues,
+            limit,
             ..LaneConfig::new(Box::new(Listed { requests: own.into_iter(), arrival }), queue_depth)
         }
     };

@@ -16,7 +16,7 @@ mod trace;
 
 use std::ops::Range;
 
-use ninescope_engine::{Device, Kind, LaneConfig, RunLimits};
+use ninescope_engine::{Device, Kind, LaneConfig, Limit, RunLimits};
 use ninescope_ftl::Partition;
 use ninescope_model::{Arrival, Request};
 
@@ -115,10 +115,11 @@ impl Plan {
         arrival: Arrival,
         queue_depth: u32,
     ) -> Result<Self, Error> {
-        Self::of_dealt_requests(request, &requests, (arrival, queue_depth), 1, Vec::new())
+        Self::of_dealt_requests(request, &requests, (arrival, queue_depth), (1, None), Vec::new())
     }
 
-    /// The same requests, dealt in turn to so many tenants that share the drive, which falls into these partitions, or none.
+    /// The same requests, dealt in turn to so many tenants that share the drive, which falls into these partitions, or none; the
+    /// first of them may be limited.
     ///
     /// # Errors
     /// [`Error::Input`] that names the key at fault.
@@ -126,11 +127,12 @@ impl Plan {
         request: &RunRequest,
         requests: &[Request],
         arrival_and_depth: (Arrival, u32),
-        tenants: usize,
+        (tenants, limit): (usize, Option<Limit>),
         partitions: Vec<Partition>,
     ) -> Result<Self, Error> {
         let place = request.snapshot_place()?;
-        let on_drive = listed::on_drive(request, requests, arrival_and_depth, tenants.max(1), partitions)?;
+        let tenants = (tenants.max(1), limit);
+        let on_drive = listed::on_drive(request, requests, arrival_and_depth, tenants, partitions)?;
         Ok(Self::of(request, place, on_drive))
     }
 

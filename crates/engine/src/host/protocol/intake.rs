@@ -19,7 +19,9 @@ impl HostFront {
 
     /// Whether a lane that waits for its completions submits a request, whether or not the device has room: its queues have.
     fn submits_ahead(&self, protocol: &Protocol, lane: usize, now: Ns) -> bool {
-        self.lanes[lane].arrival == Arrival::Closed && protocol.has_entry(lane) && self.lanes[lane].is_ready(now)
+        // What is limited is submitted when the drive takes it in, which is when its limit is used up.
+        let ahead = self.lanes[lane].arrival == Arrival::Closed && !self.lanes[lane].is_limited();
+        ahead && protocol.has_entry(lane) && self.lanes[lane].is_ready(now)
     }
 
     /// The first lane that submits a request before the device takes it in.
