@@ -149,7 +149,7 @@ class CauseTable:
                 f"{look(cause).label} ({percent(max(band.share(cause) for band in self._bands))} at most)"
                 for cause in folded
             )
-            yield Text(f"  other, for want of room: {', '.join(names)}", "dim")
+            yield Padding(Text(f"other, for want of room: {', '.join(names)}", "dim"), (0, 0, 0, 2))
 
     def _in_words(self, ranges: list[str], counts: list[str], times: list[str]) -> Iterator[RenderableType]:
         """Yield each band with its causes as sentences, for whoever has no room for columns."""

@@ -196,12 +196,29 @@ pub fn parse_jobs(path: &Path, text: &str) -> Result<LoadedJobs, Error> {
     } else {
         toml::from_str(text).map(|job| (one(""), vec![job]))
     };
-    let (places, jobs) = parsed.map_err(|error| refused(&of_toml(text, &error)))?;
+    let (places, jobs) = parsed.map_err(|error| {
+        let key = if holds("jobs") || holds("traces") {
+            key_at_fault::<JobsTable>(table.as_ref())
+        } else if holds("job") {
+            key_at_fault::<JobTable>(table.as_ref())
+        } else {
+            key_at_fault::<JobConfig>(table.as_ref())
+        };
+        refused(&format!("{}{}", key.unwrap_or_default(), of_toml(text, &error)))
+    })?;
     if jobs.is_empty() && traces.is_empty() {
         return Err(refused(if holds("traces") { "`traces` is empty" } else { "`jobs` is empty" }));
     }
     let traces = LoadedTraces::of_file(path, text, traces);
     Ok(LoadedJobs { traces, ..LoadedJobs::in_file(path, text, places, jobs) })
+}
+
+/// The key whose value a file gives wrong, as messages begin with it; none where the key itself is not known.
+fn key_at_fault<'a, T: Deserialize<'a>>(table: Option<&Table>) -> Option<String> {
+    let error = serde_path_to_error::deserialize::<_, T>(table?.clone()).err()?;
+    let is_of_value = !error.inner().to_string().contains("unknown field");
+    let key = error.path().to_string();
+    (is_of_value && key != ".").then(|| format!("{key}: "))
 }
 
 /// The places of jobs in a list.

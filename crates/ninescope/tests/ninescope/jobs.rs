@@ -371,3 +371,30 @@ fn what_arrived_before_the_end_enters_behind_it_as_it_would_have() {
     };
     assert_eq!(two(("duration", json!("2ms"))), two(("requests", json!(RATE / 500))));
 }
+
+#[test]
+fn a_value_that_is_no_such_thing_names_the_key_of_its_job() {
+    let scratch = Scratch::new("wrong-values");
+    for (name, text, key) in [
+        (
+            "several.toml",
+            "[[jobs]]\nrw = \"read\"\n[[jobs]]\nrw = \"read\"\npriority = \"wild\"\n",
+            "jobs[1].priority: ",
+        ),
+        ("table.toml", "[job]\nrw = \"read\"\niodepth = \"deep\"\n", "job.iodepth: "),
+        ("plain.toml", "rw = \"read\"\nqueues = -1\n", "queues: "),
+    ] {
+        let told = input_error(&file(&scratch, name, text));
+        let line = format!("at line {}", text.lines().count());
+        assert!(told.contains(&format!("{name}: {key}")) && told.contains(&line), "{told}");
+    }
+    let told = input_error(&file(&scratch, "weight.toml", "[[jobs]]\nrw = \"read\"\nweight = 0\n"));
+    assert!(told.contains("jobs[0].weight: 0 would never have its turn"), "{told}");
+    for (key, value, words) in
+        [("queues", "65536", "the drive has 65535"), ("namespace", "2", "there is no namespace 2")]
+    {
+        let text = format!("[[jobs]]\nrw = \"read\"\n{key} = {value}\n");
+        let told = input_error(&file(&scratch, "one.toml", &text));
+        assert!(told.contains(&format!("jobs[0].{key}: ")) && told.contains(words), "{told}");
+    }
+}
