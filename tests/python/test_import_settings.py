@@ -42,6 +42,7 @@ NEEDS: dict[str, dict[str, str]] = {
     "Suspend_Erase_Time": {"CMD_Suspension_Support": "ERASE"},
     # Of a share of 5 % the count of blocks counts, and not the least that there is.
     "GC_Exec_Threshold": {"Block_No_Per_Plane": "2048"},
+    "SATA_Processing_Delay": {"HostInterface_Type": "SATA"},
 }
 """What else must be said for a setting to have an effect."""
 OTHER_WORDS = {

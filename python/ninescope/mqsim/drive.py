@@ -249,12 +249,30 @@ def _victim(part: Part, device: Sheet, blocks: int) -> None:
     part.put("ftl.victim", word, source + what)
 
 
+def _link(part: Part, host: Sheet) -> None:
+    lanes, rate = host.count("PCIe_Lane_Count", 1, 64), host.number("PCIe_Lane_Bandwidth", 0.001, 1000)
+    part.put("controller.link_rate", f"{round(lanes * rate * 1e9)}B/s", "PCIe_Lane_Bandwidth x PCIe_Lane_Count")
+
+
+def _sata(part: Part, host: Sheet, device: Sheet) -> None:
+    """MQSim's SATA is one queue over the PCIe link, both ways at once; hardware has one link and a depth of 32."""
+    depth = device.count("IO_Queue_Depth", 1, 65535)
+    if part.as_mqsim:
+        _link(part, host)
+        part.put("controller.queue_depth", depth, "IO_Queue_Depth; --as mqsim: more than NCQ numbers, too")
+    else:
+        part.put("controller.interface", "sata", "HostInterface_Type")
+        part.put("controller.link_rate", "600MB/s", "SATA of 6 Gb/s, of which MQSim's files say nothing")
+        part.put("controller.queue_depth", min(depth, 32), "IO_Queue_Depth, of which NCQ numbers 32")
+        part.idle("of NVMe: SATA has a link of its own", "PCIe_Lane_Count", "PCIe_Lane_Bandwidth")
+    delay = host.count("SATA_Processing_Delay", 0)
+    part.put("controller.command_cost", f"{delay}ns", "SATA_Processing_Delay, one command after the other")
+    part.idle("of NVMe: SATA has one queue", "Queue_Fetch_Size")
+
+
 def _controller(part: Part, host: Sheet, device: Sheet, cached: bool, flows: int) -> None:
     if device.one_of("HostInterface_Type", ("NVME", "SATA")) == "NVME":
-        lanes, rate = host.count("PCIe_Lane_Count", 1, 64), host.number("PCIe_Lane_Bandwidth", 0.001, 1000)
-        part.put(
-            "controller.link_rate", f"{round(lanes * rate * 1e9)}B/s", "PCIe_Lane_Bandwidth x PCIe_Lane_Count"
-        )
+        _link(part, host)
         fetched = min(device.count("IO_Queue_Depth", 1, 65535), device.count("Queue_Fetch_Size", 1, 65535))
         of_each = f", of each of {flows} flows" if flows > 1 else ""
         part.put(
@@ -262,9 +280,10 @@ def _controller(part: Part, host: Sheet, device: Sheet, cached: bool, flows: int
             min(fetched * flows, 65535),
             f"the smaller of Queue_Fetch_Size and IO_Queue_Depth{of_each}",
         )
+        part.put("controller.command_cost", "0ns", "the controller takes no time per command")
+        part.idle("of SATA", "SATA_Processing_Delay")
     else:
-        device.wrong("HostInterface_Type", "only NVME is carried over")
-    part.put("controller.command_cost", "0ns", "the controller takes no time per command")
+        _sata(part, host, device)
     mechanism = device.one_of("Caching_Mechanism", ("SIMPLE", "ADVANCED"))
     if cached:
         part.put(
