@@ -134,9 +134,9 @@ impl<K: Kind> Device<K> {
     }
 
     /// One part of a command is done; the last one completes the command and gives it its parts.
-    pub(super) fn finish_part(&mut self, command: u32, parts: Parts, transaction: u32) -> Result<(), SimulationError> {
+    pub(super) fn finish_part(&mut self, command: u32, parts: &Parts, transaction: u32) -> Result<(), SimulationError> {
         if self.host.part_ends(command) {
-            return self.complete(command, parts, transaction);
+            return self.complete(command, *parts, transaction);
         }
         if let Some(tenants) = &mut self.run.transactions.tenants {
             tenants.drop_carried();

@@ -48,7 +48,7 @@ impl<K: Kind> Device<K> {
             Event::Gathered { slot, id: command.id, queue, op: command.op, parts, behind: &behind, transaction }
         );
         let gathered = Gathered { slot, at, transaction, parts: *parts };
-        let enough = self.host.gather(&mut self.run, gathered, &behind);
+        let enough = self.host.gather(&mut self.run, &gathered, &behind);
         if let Some(tenants) = &mut self.run.transactions.tenants {
             tenants.give_last_back(behind);
         }

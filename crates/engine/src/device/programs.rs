@@ -95,7 +95,7 @@ impl<K: Kind> Device<K> {
         let set_out = self.host.command(record.parent).mark;
         parts.add(record.stall_cause, queued - set_out - Ns(parts.total()));
         self.run.transactions.add_write(transaction, self.run.now, &mut parts);
-        self.finish_part(record.parent, parts, transaction)
+        self.finish_part(record.parent, &parts, transaction)
     }
 
     // ---- FLUSH -------------------------------------------------------------------------------------

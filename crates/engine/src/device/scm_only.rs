@@ -52,7 +52,7 @@ impl<K: Kind> Device<K> {
         // Where the page had no slot, it waited for one.
         parts.add(Cause::MigrationWait, queued - self.host.command(command).mark);
         self.run.transactions.add_write(transaction, self.run.now, &mut parts);
-        self.finish_part(command, parts, transaction)?;
+        self.finish_part(command, &parts, transaction)?;
         self.run.transactions.slab.remove(transaction);
         Ok(())
     }

@@ -135,7 +135,7 @@ impl<K: Kind> Device<K> {
         &mut self,
         command: u32,
         units: RangeInclusive<u32>,
-        before: Option<Parts>,
+        before: Option<&Parts>,
     ) -> Result<(), SimulationError> {
         self.run.counters.read_modify_write_reads += 1;
         let first = self.flash.ftl().translate(Lpa(*units.start()));
@@ -257,7 +257,7 @@ impl<K: Kind> Device<K> {
         if self.flash.must_read_again(entry) {
             self.run.counters.read_modify_write_repeated += 1;
             let before = self.parts_before_placing(entry);
-            self.queue_read_modify_write(entry.command, entry.next..=entry.next, Some(before))?;
+            self.queue_read_modify_write(entry.command, entry.next..=entry.next, Some(&before))?;
             return Ok(Placing::ReadsAgain);
         }
         if entry.damage.is_some() && !self.flash.is_merged_with_what_was_read(entry) {
@@ -330,7 +330,7 @@ impl<K: Kind> Device<K> {
             return self.send_partial_pages();
         }
         let parts = self.parts_before_placing(entry);
-        self.finish_part(entry.command, parts, NONE)
+        self.finish_part(entry.command, &parts, NONE)
     }
 
     /// Where the time of an entry went until it is placed, or its unit is read again. What was kept of it is taken out.

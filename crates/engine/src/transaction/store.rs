@@ -94,8 +94,8 @@ impl TransactionStore {
 
     /// Keeps where the time of a unit written in part went until the rest of it is read; `before`, what was taken out last,
     /// of one that is read again.
-    pub fn keep_merge(&mut self, before: Option<Parts>) -> u32 {
-        let merge = self.merges.insert(before.unwrap_or_default());
+    pub fn keep_merge(&mut self, before: Option<&Parts>) -> u32 {
+        let merge = self.merges.insert(before.copied().unwrap_or_default());
         if let Some(tenants) = &mut self.tenants {
             tenants.merge_begins(merge, before.is_some());
         }

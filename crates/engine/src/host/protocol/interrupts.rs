@@ -78,12 +78,12 @@ impl Interrupts {
     }
 
     /// Gathers a command of a queue. Returns whether there are enough of them.
-    fn gather(&mut self, queue: u32, command: Gathered, behind: &[Waits]) -> bool {
+    fn gather(&mut self, queue: u32, command: &Gathered, behind: &[Waits]) -> bool {
         let vector = &mut self.vectors[queue as usize];
         if vector.batch.commands.is_empty() {
             self.due.push_back(Due { at: command.at + self.config.time, queue, raised: vector.raised });
         }
-        vector.batch.commands.push(command);
+        vector.batch.commands.push(*command);
         vector.batch.behind.extend_from_slice(behind);
         vector.batch.commands.len() as u32 >= self.config.completions
     }
@@ -119,7 +119,7 @@ impl Host {
     }
 
     /// A command has completed, and leaves its place to another; the host is told later. Returns whether that is now.
-    pub fn gather<Q: WakeQueue>(&mut self, run: &mut Run<Q>, command: Gathered, behind: &[Waits]) -> bool {
+    pub fn gather<Q: WakeQueue>(&mut self, run: &mut Run<Q>, command: &Gathered, behind: &[Waits]) -> bool {
         let queue = self.queue_of(command.slot);
         self.front.inside -= 1;
         let Some(interrupts) = self.front.protocol.as_mut().and_then(|protocol| protocol.interrupts.as_mut()) else {
