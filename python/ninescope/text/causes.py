@@ -78,8 +78,8 @@ LOOKS: Mapping[str, Look] = {
     "buffer_stall": Look("buffer stall", "#d94c97", "the write buffer was full: programs did not keep up"),
     "die_idle": Look("die held idle", "#f0f0f0", "the scheduler held it back"),
     "host_queue": Look("host queue", "#9c9c9c", "it waited in the host: the drive's queue was full"),
-    "fetch": Look("fetch", "#445566", "the drive reading its command out of the host's queue"),
-    "interrupt": Look("interrupt", "#777788", "it was done, and the host was told of several together"),
+    "fetch": Look("fetch", "#7d8f69", "the drive reading its command out of the host's queue"),
+    "interrupt": Look("interrupt", "#3f4a3a", "it was done, and the host was told of several together"),
     "other": Look("other", "#c8c8c8", "causes too small for a place of their own"),
 }
 

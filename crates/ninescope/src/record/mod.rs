@@ -110,12 +110,11 @@ impl Recorder {
         let slowest = ranked && self.slowest[request.op as usize].takes(latency, id);
         let shown = self.timeline.as_ref().is_some_and(|timeline| timeline.takes(request.submitted, view.now));
         if slowest || shown {
-            let account = match self.gathered.remove(&slot) {
-                Some(account) => account.told(view.now, parts),
-                None => {
-                    let dies = slowest.then(|| (&self.dies, self.slowest[request.op as usize].stretches()));
-                    self.requests.account(view, slot, parts, transaction, dies)
-                }
+            let account = if let Some(account) = self.gathered.remove(&slot) {
+                account.told(view.now, parts)
+            } else {
+                let dies = slowest.then(|| (&self.dies, self.slowest[request.op as usize].stretches()));
+                self.requests.account(view, slot, parts, transaction, dies)
             };
             if let Some(timeline) = self.timeline.as_mut().filter(|_| shown) {
                 timeline.request(view.now, &account);
