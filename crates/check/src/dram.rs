@@ -166,6 +166,9 @@ impl DramBook {
         if command.kind != CommandKind::Program {
             return;
         }
+        for plane in command.addressed_planes() {
+            self.programs.remove(&command.transaction[plane]);
+        }
         let (mut of_host, mut of_map) = (0, 0);
         for source in sources {
             of_host += u32::from(source == Source::Host && self.config.write_buffer);

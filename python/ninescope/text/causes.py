@@ -27,7 +27,9 @@ LOOKS: Mapping[str, Look] = {
     ),
     "channel": Look("channel wait", "#90d9f5", "its die was ready, the flash channel was busy for others"),
     "link": Look("host link", "#70c075", "its data on the host link, and the wait for the link"),
-    "dram": Look("DRAM", "#1fd1d1", "its data or its entries of the map in the controller's DRAM, and the wait for it"),
+    "dram": Look(
+        "DRAM", "#1fd1d1", "its data or its entries of the map in the controller's DRAM, and the wait for it"
+    ),
     "command_processing": Look(
         "controller",
         "#d0edca",

@@ -231,6 +231,7 @@ impl<K: Kind> Device<K> {
         let of_map = sources().filter(|source| map && *source == Source::Mapping).count();
         let rows = (of_host + of_map) as u32;
         if rows == 0 {
+            command.addressed_planes().for_each(|plane| self.no_data_in_dram(command.transaction[plane]));
             return false;
         }
         let usage = if of_host > 0 { DramUse::PageOut } else { DramUse::MapOut };
@@ -305,11 +306,12 @@ impl<K: Kind> Device<K> {
     /// The access of flash with which a command ends and whose data were in DRAM, `NONE` where it ends with what the controller
     /// answered; none where it ends with something else.
     fn data_ended_with(&self, index: u32, transaction: u32) -> Option<u32> {
-        let DramConfig { write_buffer, read_data, .. } = *self.dram.as_ref()?.config();
+        let DramConfig { write_buffer, read_data, map, .. } = *self.dram.as_ref()?.config();
         let of_flash = || transaction != NONE && self.run.transactions.slab[transaction].is_of_flash();
         let had_data = match self.host.command(index).op {
             Op::Read => transaction == NONE || read_data && of_flash(),
-            Op::Write => write_buffer && of_flash(),
+            // Beside pages of the map its program waits for them.
+            Op::Write => (write_buffer || map) && of_flash(),
             Op::Trim | Op::Flush => false,
         };
         had_data.then_some(transaction)

@@ -18,6 +18,7 @@ use spent::{Moved, Spent};
 
 /// What a drive has in its DRAM, and how long an access takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // four users, each of which is there or not
 pub struct DramConfig {
     /// What each access takes of the bus beside its data: row and column [ns].
     pub access: Ns,

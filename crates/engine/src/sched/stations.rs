@@ -3,7 +3,7 @@
 //! A wait is the difference of a station's ledger between queueing and issue. One that finds its station idle takes no
 //! snapshot: it is issued at this instant, unless something else is.
 
-use ninescope_kernel::{BitTable, NONE, Ns, ResourceId, WakeQueue};
+use ninescope_kernel::{BitTable, Fifo, NONE, Ns, ResourceId, WakeQueue};
 use ninescope_model::Occupancy;
 
 use super::bus::Bus;
@@ -278,7 +278,7 @@ impl<W> Stations<W> {
     /// When the first of those that wait for a channel asked for it; none where nobody waits.
     pub fn first_asked(&self, bus: u32) -> Option<Ns> {
         let bus = &self.buses[bus as usize];
-        let heads = [&bus.commands, &bus.data].into_iter().filter(|queue| !queue.is_empty()).map(|queue| queue.head());
+        let heads = [&bus.commands, &bus.data].into_iter().filter(|queue| !queue.is_empty()).map(Fifo::head);
         heads.map(|head| self.all[head as usize].bus_requested).min()
     }
 

@@ -10,6 +10,7 @@ use super::scm::{CopyPathConfig, PulseOrderConfig, ScmConfig};
 /// DRAM of the controller: a cache of pages, which loses what it holds without power, the write buffer, the map.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[allow(clippy::struct_excessive_bools)] // four independent facts of a DRAM
 pub struct DramConfig {
     /// What it holds: cache, write buffer and map together [B].
     #[schemars(transform = above_zero)]

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::support::{input_error, result_of, tiny_request};
 
-/// The tiny drive with room for a map of its own, of 5,120 units, and changes.
+/// The tiny drive with room for a map of its own, of 2,560 units, and changes.
 fn larger(sets: &[&str]) -> Value {
     let mut all = vec!["geometry.blocks_per_plane=32"];
     all.extend_from_slice(sets);
@@ -36,10 +36,10 @@ fn a_policy_that_is_set_by_its_name_keeps_what_it_knows_of_its_parameters() {
 fn what_does_not_go_with_it_is_named_by_what_was_typed() {
     expect(&["ftl.map=entries", "nand.ecc=bch"], &["--set nand.ecc=bch: nand.ecc is given", "ftl.map is entries"]);
     expect(&["ftl.map=entries", "nand.initial_cycles=0", "refresh={policy=\"limits\",reads=9}"], &["refresh is given"]);
-    let tiered = ["ftl.map=entries", "ftl.mapping_unit=16KiB", "tier.placement=cde"];
+    let tiered = ["ftl.map=entries", "ftl.mapping_unit=16KiB", "tier.placement=wo-dm"];
     let scm = "scm={channels=1,banks_per_channel=1,capacity=\"64KiB\",slot_size=\"16KiB\",read=\"1us\",set=\"1us\",\
                reset=\"1us\",command_address=\"1us\",channel_rate=\"1GB/s\"}";
-    expect(&[tiered[0], tiered[1], tiered[2], scm], &["ftl.map is entries, and tier.placement is cde", "`wb` alone"]);
+    expect(&[tiered[0], tiered[1], tiered[2], scm], &["ftl.map is entries, and tier.placement is wo-dm", "`wb` alone"]);
 }
 
 #[test]
@@ -55,5 +55,5 @@ fn what_says_nothing_is_told() {
         notes.iter().any(|note| note.as_str().is_some_and(|note| note.contains("nothing of it ever leaves memory")))
     };
     // 8 B for each unit.
-    assert_eq!((notes("40960B"), notes("40952B")), (true, false));
+    assert_eq!((notes("20480B"), notes("20472B")), (true, false));
 }
