@@ -13,6 +13,7 @@ kind's table makes the model decide, too.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -254,10 +255,24 @@ class RoundRobin:
 
 
 class Static:
-    """The logical address decides, page by page over channels, then dies, then planes."""
+    """The logical address decides, page by page, the first letter of the order fastest."""
 
     def __init__(self, order: list[Pool], parameters: Policy) -> None:
-        self._order = order
+        shape = order[0].shape
+        counts = {
+            "C": shape.channels,
+            "W": shape.packages_per_channel,
+            "D": shape.dies_per_package,
+            "P": shape.planes_per_die,
+        }
+        letters = parameters.get("order", "CWDP")
+        self._order = []
+        # The last letter is the outermost loop.
+        for numbers in itertools.product(*(range(counts[letter]) for letter in reversed(letters))):
+            at = dict(zip(reversed(letters), numbers, strict=True))
+            die = (at["C"] * counts["W"] + at["W"]) * counts["D"] + at["D"]
+            pools = sorted((pool for pool in order if pool.die == die), key=lambda pool: pool.first_plane)
+            self._order.append(pools[at["P"] % len(pools)])
 
     def choose(self, unit: int, accepts: Callable[[Pool], bool]) -> Pool | None:
         pool = self._order[unit // self._order[0].shape.units_per_page % len(self._order)]
@@ -270,6 +285,9 @@ class Static:
 PAGE_ALLOCATION: dict[str, Callable[[list[Pool], Policy], Any]] = {
     "round-robin": RoundRobin,
     "static": Static,
+    # Without time no die has anything to do, and all are equals.
+    "least-queue": RoundRobin,
+    "earliest-free": RoundRobin,
 }
 
 

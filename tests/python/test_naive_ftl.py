@@ -31,6 +31,10 @@ VARIANTS: dict[str, list[Policy]] = {
         {"policy": "round-robin", "granularity": "stripe"},
         {"policy": "round-robin", "granularity": "page"},
         {"policy": "static"},
+        {"policy": "static", "order": "PWDC"},
+        {"policy": "static", "order": "DPCW"},
+        {"policy": "least-queue"},
+        {"policy": "earliest-free", "granularity": "page"},
     ],
     "ftl.free_block_choice": [{"policy": "fifo"}, {"policy": "least-worn"}],
     "ftl.gc_trigger": [
