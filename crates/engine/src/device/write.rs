@@ -56,6 +56,17 @@ impl<K: Kind> Device<K> {
                 self.write_in_part(index, unit)?;
             }
         }
+        if pieces == 1 {
+            self.place_or_stall(self.entry(index, whole.start, whole.end))?;
+        } else if pieces > 1 {
+            self.place_pieces(index, whole)?;
+        }
+        Ok(())
+    }
+
+    /// Places whole units that belong to several partitions.
+    #[cold]
+    fn place_pieces(&mut self, index: u32, whole: Range<u32>) -> Result<(), SimulationError> {
         let mut next = whole.start;
         while next < whole.end {
             let end = self.flash.line_ends_at(next).min(whole.end);
@@ -68,6 +79,9 @@ impl<K: Kind> Device<K> {
     /// How many pieces a range of units is placed in: one, but where it goes over the border of a partition.
     #[inline]
     fn pieces(&self, units: Range<u32>) -> u32 {
+        if self.flash.lines() == 1 {
+            return u32::from(!units.is_empty());
+        }
         let (mut next, mut pieces) = (units.start, 0);
         while next < units.end {
             next = self.flash.line_ends_at(next);

@@ -174,6 +174,10 @@ impl Flash {
     /// it in a page that is theirs alone.
     #[inline]
     pub fn before_in_line(&self, entry: &WriteEntry) -> usize {
+        // Most often nobody waits, or all wait in one line.
+        if self.line.stalled == 0 || !entry.had_turn && self.line.lines.len() == 1 {
+            return self.line.stalled;
+        }
         let alone = self.completes_at_program();
         let line = &self.line.lines[self.line_of(entry.next)];
         if !entry.had_turn {
