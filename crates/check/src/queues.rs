@@ -23,7 +23,7 @@ struct Queue {
 #[derive(Debug, Default)]
 pub struct Queues {
     config: ProtocolConfig,
-    queues: BTreeMap<u32, Queue>,
+    by_number: BTreeMap<u32, Queue>,
     /// By slot: the queue of its command.
     of_slot: BTreeMap<u32, u32>,
     /// By slot: what commands inside the drive do, those not counted of which the host is to be told.
@@ -48,7 +48,7 @@ impl Queues {
         let sata = self.config.interface == Interface::Sata;
         let alone = is_alone(&op) || self.inside.values().any(is_alone);
         require!(
-            !sata || (self.inside.len() < NCQ_DEPTH && !(alone && !self.inside.is_empty())),
+            !sata || self.inside.is_empty() || (!alone && self.inside.len() < NCQ_DEPTH),
             NonQueued,
             now,
             "command {id} ({op:?}) enters beside {:?}",
@@ -67,7 +67,7 @@ impl Queues {
     /// A command enters out of a queue.
     pub fn entered(&mut self, now: Ns, (slot, id): (u32, u64), (queue, lane): (u32, u16)) -> Checked {
         let most = self.config.queue_entries.map_or(u32::MAX, |entries| entries - 1);
-        let entry = self.queues.entry(queue).or_insert(Queue { lane, commands: 0 });
+        let entry = self.by_number.entry(queue).or_insert(Queue { lane, commands: 0 });
         entry.commands += 1;
         require!(
             entry.lane == lane && entry.commands <= most,
@@ -130,7 +130,7 @@ impl Queues {
             now,
             "command {id} was fetched for {said} ns, a fetch takes {expected} ns"
         );
-        let queue = self.of_slot.remove(&slot).and_then(|queue| self.queues.get_mut(&queue));
+        let queue = self.of_slot.remove(&slot).and_then(|queue| self.by_number.get_mut(&queue));
         if let Some(queue) = queue {
             queue.commands -= 1;
         }

@@ -69,7 +69,7 @@ pub fn generate(seed: u64) -> World {
 /// What is taken in of some worlds is limited, so much that it shows.
 fn limit(dice: &mut Dice) -> Option<WorldLimit> {
     let burst = if dice.chance(50) { 0 } else { dice.time(1, 6).0 };
-    let iops = dice.chance(50).then(|| 10_f64.powi(dice.small(4, 6) as i32) * f64::from(dice.small(1, 9)));
+    let iops = dice.chance(50).then(|| dice.one_of(&[1e4, 1e5, 1e6]) * f64::from(dice.small(1, 9)));
     let bytes_per_second = (iops.is_none() || dice.chance(30)).then(|| dice.between(50, 5_000) * 1_000_000);
     dice.chance(12).then_some(WorldLimit { iops, bytes_per_second, burst })
 }
