@@ -251,11 +251,13 @@ def _victim(part: Part, device: Sheet, blocks: int) -> None:
 
 def _link(part: Part, host: Sheet) -> None:
     lanes, rate = host.count("PCIe_Lane_Count", 1, 64), host.number("PCIe_Lane_Bandwidth", 0.001, 1000)
-    part.put("controller.link_rate", f"{round(lanes * rate * 1e9)}B/s", "PCIe_Lane_Bandwidth x PCIe_Lane_Count")
+    part.put(
+        "controller.link_rate", f"{round(lanes * rate * 1e9)}B/s", "PCIe_Lane_Bandwidth x PCIe_Lane_Count"
+    )
 
 
 def _sata(part: Part, host: Sheet, device: Sheet) -> None:
-    """MQSim's SATA is one queue over the PCIe link, both ways at once; hardware has one link and a depth of 32."""
+    """Say what SATA is: in MQSim one queue over the PCIe link, both ways at once, in hardware one link and NCQ."""
     depth = device.count("IO_Queue_Depth", 1, 65535)
     if part.as_mqsim:
         _link(part, host)
