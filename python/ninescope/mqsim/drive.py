@@ -257,7 +257,7 @@ def _link(part: Part, host: Sheet) -> None:
 
 
 def _sata(part: Part, host: Sheet, device: Sheet) -> None:
-    """Say what SATA is: in MQSim a queue over the PCIe link, both ways at once, in hardware one link and NCQ."""
+    """Say what SATA is: in MQSim a queue over the PCIe link both ways, in hardware one link and NCQ."""
     depth = device.count("IO_Queue_Depth", 1, 65535)
     if part.as_mqsim:
         _link(part, host)

@@ -546,7 +546,7 @@ fn every_counter_rises_in_some_scene_whose_times_are_checked() {
     let mut silent: BTreeSet<String> =
         engine_fields(&EngineCounters::default()).into_iter().map(|(name, _)| name).collect();
     silent.extend(ftl_fields(&FtlCounters::default()).map(|(name, _)| name.to_owned()));
-    assert_eq!(silent.len(), 34 + 10, "fields of both structs");
+    assert_eq!(silent.len(), 41 + 10, "fields of both structs");
     for run in scenes {
         let risen = engine_fields(run.counters())
             .into_iter()
@@ -558,6 +558,11 @@ fn every_counter_rises_in_some_scene_whose_times_are_checked() {
     // `tier_mechanisms.rs` has the scenes of two media.
     assert!(silent.remove("migration_page_reads") && silent.remove("migration_page_programs"), "no tier is here");
     assert!(silent.remove("map_page_reads") && silent.remove("map_page_programs"), "`cached_map.rs` has their scenes");
+    // `protocol.rs` has the scenes of what lies between requests and commands.
+    let of_protocol = ["split_requests", "split_commands", "non_queued_commands", "fetches", "fetched_commands"];
+    for name in of_protocol.into_iter().chain(["interrupts", "gathered_completions"]) {
+        assert!(silent.remove(name), "no protocol is here: {name}");
+    }
     // A pool without free groups and without another victim takes more than a scene: crates/check has a minimal
     // world for it, `worlds/marks/gc_padded_pages.toml`.
     assert!(silent.remove("gc_padded_pages"), "a scene pads a page of moves: say here which");
