@@ -255,12 +255,12 @@ impl Checker {
         let order = self.requests.completed(view, (slot, id), request, parts, last)?;
         self.map_wait_is(view, slot, parts)?;
         self.requests.waited_behind(view, id, parts, behind)?;
-        if let Some(book) = &mut self.dram {
-            book.completed(view, slot, (parts, behind, transaction))?;
-        }
         // Of one that was gathered that was compared when it completed.
         let gathered = self.interrupts.told(view.now, (slot, id), parts)?;
         self.queues.left(view.now, (slot, id), parts)?;
+        if let Some(book) = self.dram.as_mut().filter(|_| !gathered) {
+            book.completed(view, slot, (parts, behind, transaction))?;
+        }
         if let Some(blame) = self.blame.as_mut().filter(|_| !gathered) {
             blame.completed(view, slot, id, (request.op, parts, behind, transaction))?;
         }
@@ -809,6 +809,9 @@ impl Probe for Checker {
                 self.queues.done(slot);
                 if op == Op::Trim && forgets(view) {
                     self.ledger.trimmed(view, &self.requests.get(view, slot)?.request);
+                }
+                if let Some(book) = &mut self.dram {
+                    book.completed(view, slot, (parts, behind, transaction))?;
                 }
                 match &mut self.blame {
                     Some(blame) => blame.completed(view, slot, id, (op, parts, behind, transaction)),

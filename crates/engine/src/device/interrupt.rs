@@ -25,6 +25,9 @@ impl<K: Kind> Device<K> {
         parts.add(Cause::Fetch, self.host.fetch_time());
         if let Some(tenants) = &mut self.run.transactions.tenants {
             tenants.completes(index, transaction);
+            if self.waits_for_memory {
+                self.waited_for_memory_behind(index, transaction);
+            }
         }
         if self.host.gathers() {
             return self.gather(index, &command, &parts, transaction);
