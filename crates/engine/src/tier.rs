@@ -254,6 +254,11 @@ impl TierPart {
         self.tier.write(page, mask, sectors)
     }
 
+    /// Whether they would go to flash at once.
+    pub(crate) fn would_write_below(&mut self, page: u32, mask: u32, sectors: u32) -> bool {
+        self.tier.would_write(page, mask, sectors) == WriteTo::Lower
+    }
+
     /// Which of the sectors of a page that the host reads are in its slot, in which, and what a read of the others brings
     /// with it.
     pub(crate) fn read(&mut self, page: u32, mask: u32, sectors: u32) -> (u32, Option<u32>, OnRead) {

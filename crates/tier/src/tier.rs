@@ -208,6 +208,12 @@ impl Tier {
         to
     }
 
+    /// Where a write would go now, which is not one yet.
+    pub fn would_write(&mut self, page: u32, sectors: u32, request_sectors: u32) -> WriteTo {
+        let access = self.access(page, sectors, request_sectors);
+        if access.resident { WriteTo::Upper } else { self.policy.write(&access) }
+    }
+
     /// Whether a request is sequential.
     pub fn is_sequential(&self, request_sectors: u32) -> bool {
         let access = Access { page: 0, sectors: 0, request_sectors, uses: 0, resident: false };

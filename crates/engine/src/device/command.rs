@@ -96,6 +96,7 @@ impl<K: Kind> Device<K> {
             Flow::Flash => self.start_write(index),
             Flow::FlashByMemory => self.write_comes_into_dram(index),
             Flow::Scm => self.start_on_scm(index, QueueClass::HostProgram),
+            Flow::Tier if self.waits_for_memory => self.start_tiered_write_when_mapped(index),
             Flow::Tier => self.start_tiered_write(index),
         }
     }

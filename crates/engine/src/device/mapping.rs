@@ -29,9 +29,18 @@ impl<K: Kind> Device<K> {
         if waits { Ok(()) } else { self.start_tiered_read(index) }
     }
 
+    /// The same of a write: of what goes to flash at once.
+    pub(super) fn start_tiered_write_when_mapped(&mut self, index: u32) -> Result<(), SimulationError> {
+        let waits = self.mapping.is_some() && self.look_up_written_below(index)?;
+        if waits { Ok(()) } else { self.start_tiered_write(index) }
+    }
+
     fn start_mapped(&mut self, index: u32) -> Result<(), SimulationError> {
         if self.flow == Flow::Tier {
-            return self.start_tiered_when_mapped(index);
+            return match self.host.command(index).op {
+                Op::Write => self.start_tiered_write_when_mapped(index),
+                _ => self.start_tiered_when_mapped(index),
+            };
         }
         if self.host.command(index).op == Op::Read { self.start_read(index) } else { self.start_write(index) }
     }
@@ -51,6 +60,19 @@ impl<K: Kind> Device<K> {
         for (page, mask) in pages_of(lba, sectors, self.sectors_per_page()) {
             let is_below = self.tiered().above(page) & mask != mask;
             if is_below && self.mapping.as_mut().is_some_and(|mapping| !mapping.looks_up_again(index, page)) {
+                waits |= self.look_up_units(index, page..page + 1)?;
+            }
+        }
+        Ok(waits)
+    }
+
+    /// The units of a write that go to flash at once.
+    fn look_up_written_below(&mut self, index: u32) -> Result<bool, SimulationError> {
+        let HostCommand { lba, sectors, .. } = *self.host.command(index);
+        let mut waits = false;
+        for (page, mask) in pages_of(lba, sectors, self.sectors_per_page()) {
+            let goes_below = self.tiered().would_write_below(page, mask, sectors);
+            if goes_below && self.mapping.as_mut().is_some_and(|mapping| !mapping.looks_up_again(index, page)) {
                 waits |= self.look_up_units(index, page..page + 1)?;
             }
         }

@@ -154,6 +154,20 @@ fn what_goes_down_changes_the_map() {
     assert_eq!(device.seen().mapping.expect("a map in flash").counters().changes_outside, 0);
 }
 
+#[test]
+fn a_write_that_goes_to_flash_at_once_waits_for_its_entry_and_one_that_stays_above_does_not() {
+    let mut bench = TierBench::round(&json!({ "policy": "rewritten" }));
+    (bench.volatile, bench.depth) = (true, 8);
+    bench.flash.map = serde_json::from_value(json!({ "policy": "entries", "size": "64B" })).expect("a policy");
+    let device = bench.run(open(vec![write(0, 32), at(1_000_000, write(0, 32)), at(2_000_000, read(0, 32))]));
+    let above = PAGE * SECTOR;
+    assert_eq!(latencies(&device), [FLASH_READ, above, above], "the first write waits for a page of the map");
+    let counters = *device.seen().mapping.expect("a map in flash").counters();
+    assert_eq!((counters.hits, counters.misses, counters.changes_outside), (0, 1, 0));
+    let parts = device.meter().ops[Op::Write as usize].attribution.total();
+    assert_eq!(parts.of(Cause::MappingRead), FLASH_READ);
+}
+
 // ---- ahead of reads, and when the host rests ---------------------------------------------------------
 
 fn of_cache(rules: &serde_json::Value) -> TierBench {

@@ -214,7 +214,7 @@ fn check_map(drive: &LoadedDrive, has_codes: bool) -> Result<(), Error> {
     let map = || ("ftl.map", drive.config.ftl.map.name().to_owned());
     let placement = &drive.config.tier.placement;
     if placement.chosen().has_upper() && !placement.chosen().is_cache() {
-        let message = "of drives of two media, those with `wb` alone have a map that lies in flash";
+        let message = "of drives of two media, those with `wb` and `rewritten` alone have a map that lies in flash";
         return Err(drive.error_between(&[map(), ("tier.placement", placement.name().to_owned())], message));
     }
     if !has_codes {
