@@ -254,6 +254,16 @@ impl TierPart {
         self.tier.write(page, mask, sectors)
     }
 
+    /// A write that goes to flash has its place there.
+    pub(crate) fn placed_below(&mut self, page: u32) {
+        self.tier.placed_below(page);
+    }
+
+    /// Whether a write that was to go to flash goes above when its turn comes.
+    pub(crate) fn goes_above_by_now(&self, page: u32) -> bool {
+        self.tier.goes_above_by_now(page)
+    }
+
     /// Whether they would go to flash at once.
     pub(crate) fn would_write_below(&mut self, page: u32, mask: u32, sectors: u32) -> bool {
         self.tier.would_write(page, mask, sectors) == WriteTo::Lower

@@ -197,7 +197,10 @@ impl Tier {
     pub fn write(&mut self, page: u32, sectors: u32, request_sectors: u32) -> WriteTo {
         let access = self.access(page, sectors, request_sectors);
         let to = if access.resident { WriteTo::Upper } else { self.policy.write(&access) };
-        self.recent.used(page);
+        // What goes below is used when it gets its place there: until then it may be written again, and is not yet.
+        if to == WriteTo::Upper || !self.rules.classes.of_writes {
+            self.recent.used(page);
+        }
         let count = u64::from(sectors.count_ones());
         match to {
             WriteTo::Upper => self.class(&access).written_upper += count,
@@ -206,6 +209,19 @@ impl Tier {
         self.counters.page_accesses += 1;
         self.counters.page_hits += u64::from(access.resident);
         to
+    }
+
+    /// A write that goes below has its place there.
+    pub fn placed_below(&mut self, page: u32) {
+        if self.rules.classes.of_writes {
+            self.recent.used(page);
+        }
+    }
+
+    /// Whether a write that was to go below, and waited, goes above by now: its page was written there or below meanwhile.
+    pub fn goes_above_by_now(&self, page: u32) -> bool {
+        self.residency.slot_of(page).is_some()
+            || self.rules.classes.of_writes && self.recent.uses(page) >= self.rules.classes.hot_uses
     }
 
     /// Where a write would go now, which is not one yet.

@@ -263,7 +263,7 @@ impl<K: Kind> Device<K> {
             Source::Mapping => return self.place_map_page(entry),
             _ => {}
         }
-        if self.page_is_above(entry.next) {
+        if self.tier.as_ref().is_some_and(|part| part.goes_above_by_now(entry.next)) {
             self.run.transactions.drop_merge(entry.merge);
             self.redirect_write(entry.command, entry.next)?;
             return Ok(Placing::GoesAbove);
@@ -293,6 +293,9 @@ impl<K: Kind> Device<K> {
             observe!(self, Event::UnitWritten { slot: entry.command, lpa, old, new, merged_with });
             self.run.counters.host_sectors_placed += sectors;
             self.flash.overtake_flush_reads(lpa);
+            if let Some(part) = &mut self.tier {
+                part.placed_below(lpa.0);
+            }
             self.host_unit_written(entry, lpa)?;
             if may_wait_for_it {
                 self.flash.written_last(&mut self.run, &placed, entry.command);
