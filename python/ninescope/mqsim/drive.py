@@ -308,9 +308,20 @@ def _buffer(part: Drive, device: Sheet, flash: Sheet, sectors_of_writes: Callabl
         )
         part.put("controller.shared_buffered_pages", pages, why)
         part.put("controller.buffered_pages", pages, "--as mqsim: any of them may be those of one die")
+        _rewritten(part, device)
         return
     pages = _pages_per_die(part, device.count("Data_Cache_Capacity"))
     part.put("controller.buffered_pages", pages, "Data_Cache_Capacity, an equal share for each die")
+
+
+def _rewritten(part: Drive, device: Sheet) -> None:
+    """Keep in the cache what is written again: what MQSim has written within a second stays there."""
+    part.put("dram.capacity", f"{device.count('Data_Cache_Capacity')}B", "Data_Cache_Capacity")
+    why = "--as mqsim: its time for DRAM, which is wrong, is left out"
+    part.put("dram.rate", "1000GB/s", why)
+    part.put("dram.access", "0ns", why)
+    stays = "--as mqsim: a page that was written lately stays in the cache, others are programmed at once"
+    part.put("tier.placement", {"policy": "rewritten"}, stays)
 
 
 def _scheduler(part: Drive, device: Sheet, flash: Sheet) -> None:
