@@ -43,6 +43,9 @@ NEEDS: dict[str, dict[str, str]] = {
     # Of a share of 5 % the count of blocks counts, and not the least that there is.
     "GC_Exec_Threshold": {"Block_No_Per_Plane": "2048"},
     "SATA_Processing_Delay": {"HostInterface_Type": "SATA"},
+    # A drive with fewer has not all that flows name.
+    "Die_No_Per_Chip": {"Die_IDs": "0"},
+    "Plane_No_Per_Die": {"Plane_IDs": "0"},
 }
 """What else must be said for a setting to have an effect."""
 OTHER_WORDS = {
@@ -464,12 +467,17 @@ def test_flows_that_share_some_planes_share_the_drive(tmp_path, planes, why):
     assert [flow.table["size_percent"] for flow in imported.flows] == [25, 25]
 
 
-def test_a_flow_without_planes_is_refused(tmp_path):
+@pytest.mark.parametrize("tag", ["Channel_IDs", "Chip_IDs", "Die_IDs", "Plane_IDs"])
+def test_a_flow_on_what_the_drive_has_not_is_refused(tmp_path, tag):
     from ninescope import mqsim
 
-    for numbers, words in (("9", "names nothing that the drive has"), ("0;1", "is no list of numbers")):
-        with pytest.raises(ninescope.ConfigError, match=f"<Channel_IDs> {numbers}.*{words}"):
-            mqsim.convert(*flows_on(tmp_path, {"Channel_IDs": numbers}))
+    for numbers, words in (
+        ("9", "names 9, which the drive has not"),
+        ("0,99", "names 99, which the drive has not: its numbers are 0 to"),
+        ("0;1", "is no list of numbers"),
+    ):
+        with pytest.raises(ninescope.ConfigError, match=rf"xml: line \d+: <{tag}> {numbers}.*{words}"):
+            mqsim.convert(*flows_on(tmp_path, {tag: numbers}))
 
 
 @pytest.mark.parametrize("order", ["CWDP", "PDWC", "WDPC"])

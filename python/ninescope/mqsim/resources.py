@@ -19,16 +19,16 @@ Numbers = tuple[tuple[int, ...], ...]
 
 
 def numbers_of(sheet: Sheet, counts: Counts) -> Numbers:
-    """Return what a flow may use; what the drive has not is left out."""
+    """Return what a flow may use; what the drive has not is refused."""
     found = []
     for tag, count in zip(TAGS, counts, strict=True):
         words = [word.strip() for word in sheet.text(tag).split(",")]
         if not all(word.isdecimal() for word in words):
             sheet.wrong(tag, "is no list of numbers")
-        there = sorted({int(word) for word in words if int(word) < count})
-        if not there:
-            sheet.wrong(tag, f"names nothing that the drive has, whose numbers are 0 to {count - 1}")
-        found.append(tuple(there))
+        beyond = next((word for word in words if int(word) >= count), None)
+        if beyond is not None:
+            sheet.wrong(tag, f"names {beyond}, which the drive has not: its numbers are 0 to {count - 1}")
+        found.append(tuple(sorted({int(word) for word in words})))
     return tuple(found)
 
 
