@@ -480,6 +480,46 @@ def test_a_flow_on_what_the_drive_has_not_is_refused(tmp_path, tag):
             mqsim.convert(*flows_on(tmp_path, {tag: numbers}))
 
 
+def test_flows_of_differing_classes_have_them(cli, tmp_path):
+    from ninescope import mqsim
+
+    classes = ("URGENT", "LOW", "high", "MEDIUM")
+    files = flows_on(tmp_path, *({"Priority_Class": word, "Read_Percentage": "100"} for word in classes))
+    code, out, err = cli("import", "mqsim", *files, "--out", tmp_path / "out", "--json")
+    assert code == 0, err
+    report = json.loads(out)
+    assert "Priority_Class" not in {item["tag"] for item in report["not_carried"]}
+    jobs = tomllib.loads((tmp_path / "out/job.toml").read_text())["jobs"]
+    assert [job["priority"] for job in jobs] == ["urgent", "low", "high", "medium"]
+    command = [*report["commands"][0].split()[1:], "--set", "controller.queue_depth=8"]
+    code, out, err = cli(*command, "--prefill", "none", "--requests", "400", "--json")
+    assert code == 0, err
+    assert json.loads(out)["by_job"][0]["arbitration"]["out_of_turn"] > 0
+    for values, as_mqsim, group, why in (
+        ({}, True, "wrong", "LOW may wait for ever"),
+        ({"Transaction_Scheduling_Policy": "OUT_OF_ORDER"}, False, "idle", "OUT_OF_ORDER has no classes"),
+        ({"HostInterface_Type": "SATA"}, False, "idle", "SATA has one queue"),
+    ):
+        text = (tmp_path / "files/ssdconfig.xml").read_text()
+        for tag, word in values.items():
+            text = re.sub(rf"<{tag}>[^<]*<", f"<{tag}>{word}<", text)
+        (tmp_path / "other.xml").write_text(text)
+        imported = mqsim.convert(str(tmp_path / "other.xml"), files[1], as_mqsim=as_mqsim)
+        said = [left for _, left in imported.not_carried() if left.tag == "Priority_Class"]
+        assert [(left.group, why in left.why) for left in said] == [(group, True)] * 4
+        assert "arbitration" not in imported.drive.table["scheduler"]
+
+
+def test_flows_of_one_class_are_alike_and_other_words_are_refused(tmp_path):
+    from ninescope import mqsim
+
+    imported = mqsim.convert(*flows_on(tmp_path, {"Priority_Class": "LOW"}, {"Priority_Class": "LOW"}))
+    assert "arbitration" not in imported.drive.table["scheduler"]
+    assert [left.group for _, left in imported.not_carried() if left.tag == "Priority_Class"] == ["idle"]
+    with pytest.raises(ninescope.ConfigError, match=r"xml: line 6: <Priority_Class> SILLY: is not known"):
+        mqsim.convert(*flows_on(tmp_path, {"Priority_Class": "SILLY"}))
+
+
 @pytest.mark.parametrize("order", ["CWDP", "PDWC", "WDPC"])
 def test_the_order_of_planes_is_that_of_the_file(tmp_path, order):
     files = changed(tmp_path / "files", {"Plane_Allocation_Scheme": order})

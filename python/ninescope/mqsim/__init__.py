@@ -18,7 +18,15 @@ from ninescope.common.files import output_directory, written_whole
 from ninescope.mqsim.drive import Drive, read_drive
 from ninescope.mqsim.report import Left, Part
 from ninescope.mqsim.settings import CARRIED, GROUPS
-from ninescope.mqsim.workload import Flow, are_together, give_planes, read_flows, settle, share_drive
+from ninescope.mqsim.workload import (
+    Flow,
+    are_together,
+    give_classes,
+    give_planes,
+    read_flows,
+    settle,
+    share_drive,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -156,6 +164,7 @@ def convert(
     )
     for group in [flows] if together else [[flow] for flow in flows]:
         apart = give_planes(group, drive.resources, drive.table)
+        give_classes(group, drive)
         for flow in group:
             if together:
                 share_drive(flow, group, _spared(flow, drive) if apart else 0.0)

@@ -43,6 +43,8 @@ class Drive(Part):
     """A drive, and how many channels, chips per channel, dies per chip and planes per die MQSim gives it."""
 
     resources: tuple[int, int, int, int] = (0, 0, 0, 0)
+    no_classes: str = ""
+    """Why it does not tell flows apart by class; nothing: it does."""
 
 
 def read_drive(
@@ -325,7 +327,13 @@ def _rewritten(part: Drive, device: Sheet) -> None:
 
 
 def _scheduler(part: Drive, device: Sheet, flash: Sheet) -> None:
-    device.one_of("Transaction_Scheduling_Policy", ("PRIORITY_OUT_OF_ORDER", "OUT_OF_ORDER"))
+    if (
+        device.one_of("Transaction_Scheduling_Policy", ("PRIORITY_OUT_OF_ORDER", "OUT_OF_ORDER"))
+        == "OUT_OF_ORDER"
+    ):
+        part.no_classes = "Transaction_Scheduling_Policy = OUT_OF_ORDER has no classes"
+    elif device.one_of("HostInterface_Type", ("NVME", "SATA")) == "SATA":
+        part.no_classes = "of NVMe: SATA has one queue"
     part.put(
         "scheduler.transactions", "reads-first", "Transaction_Scheduling_Policy: reads, programs, erases"
     )

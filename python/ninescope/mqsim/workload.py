@@ -10,11 +10,13 @@ from typing import Any
 from ninescope._native import ConfigError
 from ninescope.mqsim import pieces, resources
 from ninescope.mqsim.document import Element, Sheet, read
+from ninescope.mqsim.drive import Drive
 from ninescope.mqsim.report import Left, Part
 from ninescope.mqsim.settings import CARRIED, OTHERWISE, UNKNOWN, WRONG, unknown
 
 _SECTOR = 512
 _SYNTHETIC, _TRACE = "IO_Flow_Parameter_Set_Synthetic", "IO_Flow_Parameter_Set_Trace_Based"
+_CLASSES = ("URGENT", "HIGH", "MEDIUM", "LOW")
 _CACHING = ("TURNED_OFF", "WRITE_CACHE", "READ_CACHE", "WRITE_READ_CACHE")
 # One unit of a trace's clock in ns, which is how the reader takes its time stamps.
 _TIME_UNITS = {"PICOSECOND": 0.001, "NANOSECOND": 1.0, "MICROSECOND": 1000.0}
@@ -113,6 +115,8 @@ def _flow(path: str, element: Element, number: int, as_mqsim: bool) -> Flow:
     sheet = Sheet(path, element)
     flow = Flow(name=f"flow-{number}", as_mqsim=as_mqsim, sheet=sheet)
     mode = sheet.one_of("Device_Level_Data_Caching_Mode", _CACHING)
+    if sheet.has("Priority_Class"):
+        sheet.one_of("Priority_Class", _CLASSES)
     flow.write_cached = mode in ("WRITE_CACHE", "WRITE_READ_CACHE")
     if "READ" in mode:
         flow.say("Device_Level_Data_Caching_Mode", OTHERWISE, "no cache for reads")
@@ -202,6 +206,28 @@ def give_planes(flows: list[Flow], counts: resources.Counts, drive: dict[str, An
             flow.share = 1 / len(flows)
             resources.leave(flow, numbers, counts, next(filter(None, reasons), ""))
     return apart
+
+
+def give_classes(flows: list[Flow], drive: Drive) -> None:
+    """Give the flows of one run their classes, and the drive what tells these apart, where they differ."""
+    sheets = [flow.sheet for flow in flows if flow.sheet]
+    if len({(sheet.raw("Priority_Class") or "").upper() for sheet in sheets}) < 2:
+        return
+    if drive.no_classes:
+        for flow in flows:
+            flow.idle(drive.no_classes, "Priority_Class")
+        return
+    for flow, sheet in zip(flows, sheets, strict=True):
+        word = sheet.one_of("Priority_Class", _CLASSES).lower()
+        if drive.as_mqsim:
+            why = "what waits in a chip goes by class there, and LOW may wait for ever; here flows are alike"
+            flow.say("Priority_Class", WRONG, why)
+        else:
+            flow.put("priority", word, "Priority_Class")
+            flow.say("Priority_Class", CARRIED, "")
+    if not drive.as_mqsim:
+        why = "Priority_Class of the flows, whose weights are 4, 2 and 1 there, too"
+        drive.put("scheduler.arbitration", "weighted-round-robin", why)
 
 
 def settle(flow: Flow) -> None:
