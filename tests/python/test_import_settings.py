@@ -456,10 +456,16 @@ def test_the_dies_of_a_chip_are_one_as_in_mqsim(tmp_path):
         (({"Channel_IDs": "0,1"}, {}), "share some of their planes"),
     ],
 )
-def test_flows_that_share_some_planes_share_the_drive(tmp_path, planes, why):
+def test_flows_that_share_some_planes_share_the_drive(cli, tmp_path, planes, why):
     from ninescope import mqsim
 
-    imported = mqsim.convert(*flows_on(tmp_path, *planes))
+    files = flows_on(tmp_path, *planes)
+    code, out, err = cli("import", "mqsim", *files, "--out", tmp_path / "out")
+    assert code == 0, err
+    names = ", ".join(f"flow-{index + 1}" for index, values in enumerate(planes) if values)
+    assert f"note: {names}: Channel_IDs not kept to: flows that share some of their planes" in out
+
+    imported = mqsim.convert(*files)
     assert not any({"channels", "dies", "planes"} & flow.table.keys() for flow in imported.flows)
     left = [left for _, left in imported.not_carried() if left.tag == "Channel_IDs"]
     assert left

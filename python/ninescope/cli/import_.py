@@ -72,6 +72,8 @@ def import_mqsim(
     written = ", ".join(str(Path(out, name)) for name in imported.files())
     print(f"written: {written} (where each value comes from stands under `sources`)\n")
     _print_account(imported, verbose=verbose)
+    for note in imported.notes():
+        print(f"\nnote: {note}")
     print("\nrun it with")
     for command in imported.commands(out):
         print(f"  {command}")

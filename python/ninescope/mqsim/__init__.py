@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ninescope import _native, toml
 from ninescope.common.files import output_directory, written_whole
+from ninescope.mqsim import resources
 from ninescope.mqsim.drive import Drive, read_drive
 from ninescope.mqsim.report import Left, Part
 from ninescope.mqsim.settings import CARRIED, GROUPS
@@ -82,6 +83,18 @@ class Imported:
         counted[CARRIED] = len(self.drive.carried) + len({tag for flow in self.flows for tag in flow.carried})
         return {group: counted[group] for group in GROUPS}
 
+    def notes(self) -> list[str]:
+        """Say what flows keep to in the file and not here: it changes what is measured."""
+        notes: dict[str, list[tuple[str, str]]] = {}
+        for flow in self.flows:
+            for left in flow.left:
+                if left.tag in resources.TAGS:
+                    notes.setdefault(left.why, []).append((flow.name, left.tag))
+        return [
+            f"{', '.join(dict(found))}: {', '.join(sorted({tag for _, tag in found}))} not kept to: {why}"
+            for why, found in notes.items()
+        ]
+
     def as_mqsim(self) -> list[tuple[str, str]]:
         """List what does what MQSim does and hardware does not: key and source."""
         sources = [source for part in (self.drive, *self.flows) for source in part.sources.items()]
@@ -94,6 +107,7 @@ class Imported:
         return {
             "files": list(self.files()),
             "commands": self.commands(directory),
+            "notes": self.notes(),
             "carried": {name: part.sources for name, part in parts.items()},
             "counts": {GROUPS[group]: count for group, count in self.counts().items()},
             "not_carried": [
