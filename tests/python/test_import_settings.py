@@ -526,6 +526,37 @@ def test_flows_of_one_class_are_alike_and_other_words_are_refused(tmp_path):
         mqsim.convert(*flows_on(tmp_path, {"Priority_Class": "SILLY"}))
 
 
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (
+            {"Page_Capacity": "1000"},
+            r"line \d+: <Page_Capacity> 1000 becomes geometry.page_size: .*512 B x 2\^n",
+        ),
+        (
+            {"Block_No_Per_Plane": "2"},
+            r"<Overprovisioning_Ratio> 0.07 becomes ftl.over_provisioning, "
+            r"line \d+: <Block_No_Per_Plane> 2 becomes geometry.blocks_per_plane: ",
+        ),
+        (
+            {"Block_Erase_Latency": "1"},
+            r"<Suspend_Erase_Time> 700000 becomes .*<Block_Erase_Latency> 1 becomes nand",
+        ),
+    ],
+)
+def test_what_the_engine_refuses_is_told_in_terms_of_the_file(cli, tmp_path, values, words):
+    config, workload = changed(tmp_path / "files", values)
+    code, out, err = cli("import", "mqsim", config, workload, "--out", tmp_path / "no")
+    assert (code, out) == (2, "")
+    assert re.search(rf"{config}: .*{words}", err), err
+    tag, value = next(iter(values.items()))
+    lines = Path(config).read_text().splitlines()
+    line = next(number for number, text in enumerate(lines, 1) if f"<{tag}>{value}<" in text)
+    assert f"line {line}: <{tag}>" in err
+    assert "column" not in err
+    assert not (tmp_path / "no").exists()
+
+
 @pytest.mark.parametrize("order", ["CWDP", "PDWC", "WDPC"])
 def test_the_order_of_planes_is_that_of_the_file(tmp_path, order):
     files = changed(tmp_path / "files", {"Plane_Allocation_Scheme": order})

@@ -1,8 +1,8 @@
 """Configurations of MQSim as drives and jobs.
 
 `document` reads the XML; `settings` knows what becomes of each setting, `drive` and `workload` carry over
-those that are, `pieces` measures how much of a page writes have, `report` keeps account; here the two files
-are put together and written.
+those that are, `pieces` measures how much of a page writes have, `report` keeps account, `refusal` says which
+tags made a drive that the engine refuses; here the two files are put together and written.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ninescope import _native, toml
 from ninescope.common.files import output_directory, written_whole
 from ninescope.mqsim import resources
 from ninescope.mqsim.drive import Drive, read_drive
+from ninescope.mqsim.refusal import in_mqsims_terms
 from ninescope.mqsim.report import Left, Part
 from ninescope.mqsim.settings import CARRIED, GROUPS
 from ninescope.mqsim.workload import (
@@ -121,9 +122,11 @@ class Imported:
         table["sources"] = {key: f"MQSim: {source}" for key, source in self.drive.sources.items()}
         text = toml.dumps(table)
         anything = {"job": {"rw": "read", "requests": 1}}
-        _native.check_run(
-            json.dumps({"drive": {"toml": text}, "workload": anything})
-        )  # before anything is written
+        try:
+            # Before anything is written.
+            _native.check_run(json.dumps({"drive": {"toml": text}, "workload": anything}))
+        except _native.ConfigError as error:
+            raise in_mqsims_terms(error, self.config, self.drive) from None
         return text + _comments([left for file, left in self.not_carried() if file == self.config])
 
 

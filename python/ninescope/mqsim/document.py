@@ -176,6 +176,10 @@ class Sheet:
                 return word
         return self.wrong(tag, f"is not known; there is {', '.join(words)}")
 
+    def line_of(self, tag: str) -> int:
+        """Return the line of a tag that is there."""
+        return self._values[tag].line
+
     def values(self) -> list[tuple[str, str]]:
         """List all tags that hold a value."""
         return [(tag, value.text.strip()) for tag, value in self._values.items()]

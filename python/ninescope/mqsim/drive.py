@@ -43,6 +43,8 @@ class Drive(Part):
     """A drive, and how many channels, chips per channel, dies per chip and planes per die MQSim gives it."""
 
     resources: tuple[int, int, int, int] = (0, 0, 0, 0)
+    tags: dict[str, tuple[int, str]] = dataclasses.field(default_factory=dict)
+    """The line and the value of each tag of its file."""
     no_classes: str = ""
     """Why it does not tell flows apart by class; nothing: it does."""
 
@@ -90,6 +92,7 @@ def read_drive(
     _scheduler(part, device, flash)
     for sheet, section in ((host, _HOST), (device, _DEVICE), (flash, _FLASH)):
         part.settle(sheet, section)
+        part.tags |= {tag: (sheet.line_of(tag), value) for tag, value in sheet.values()}
     tables = [(tag, _ROOT) for tag in set(sections) - {_HOST, _DEVICE}]
     tables += [(tag, _DEVICE) for tag in set(nested) - {_FLASH}]
     part.left += [Left(tag, "", unknown(section, tag).why, UNKNOWN) for tag, section in sorted(tables)]
