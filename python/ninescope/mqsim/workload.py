@@ -119,7 +119,11 @@ def _flow(path: str, element: Element, number: int, as_mqsim: bool) -> Flow:
         sheet.one_of("Priority_Class", _CLASSES)
     flow.write_cached = mode in ("WRITE_CACHE", "WRITE_READ_CACHE")
     if "READ" in mode:
-        flow.say("Device_Level_Data_Caching_Mode", OTHERWISE, "no cache for reads")
+        why = (
+            "reads are not cached here; there a cached read misses later writes, and what was only read is "
+            "programmed (`[dram]` with `tier.placement.copy_reads` is a cache for reads)"
+        )
+        flow.say("Device_Level_Data_Caching_Mode", WRONG, why)
     (_synthetic if element.tag == _SYNTHETIC else _replayed)(flow, sheet)
     return flow
 
