@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -47,6 +48,11 @@ def test_indices_are_what_their_formulas_say():
     assert jain([1.0, 0.0, 0.0, 0.0]) == pytest.approx(1 / 4)
     assert least_over_most([1.0, 4.0, 2.0]) == 0.25
     assert (jain([]), least_over_most([])) == (None, None)
+    # A starved job bears it all, and two of three bear it alike.
+    assert jain([1.0, 7.0, math.inf]) == pytest.approx(1 / 3)
+    assert jain([1.0, math.inf, math.inf]) == pytest.approx(2 / 3)
+    assert least_over_most([1.0, math.inf]) == 0.0
+    assert least_over_most([math.inf]) is None
     latency = {
         "read": {"count": 3, "mean_ns": 10.0},
         "write": {"count": 1, "mean_ns": 50.0},
@@ -79,6 +85,53 @@ def test_a_deep_reader_slows_a_shallow_one_by_its_depth():
     ratio = deep.slowdown / shallow.slowdown
     assert result.fairness.least_over_most == pytest.approx(ratio)
     assert result.fairness.jain == pytest.approx((1 + ratio) ** 2 / (2 * (1 + ratio**2)))
+
+
+def test_a_closed_loop_that_waits_to_be_let_in_is_as_much_slower_as_its_rate_is_lower():
+    # Alone the eight of a job fill the queue; together each has half of the places,
+    # or three and one of every four.
+    jobs = [reader(name, iodepth=8, requests=1_000_000) for name in ("a", "b")]
+    drive = one_die().with_(controller__queue_depth=8)
+    equal = drive.run(ninescope.Workload.jobs(*jobs), duration="400ms", alone=True)
+    assert [job.slowdown for job in equal.jobs] == pytest.approx([2, 2], rel=0.02)
+    assert equal.fairness.jain == pytest.approx(1.0, abs=1e-3)
+    assert equal.jobs[0].latency.read.mean_ns == pytest.approx(equal.jobs[0].alone.mean_ns, rel=0.02)
+    assert [job.slowdown_of for job in equal.jobs] == ["rate", "rate"]
+    assert "a 2.0" in str(equal)
+    assert "requests per second alone over those together" in str(equal)
+    weighted = drive.with_(scheduler__arbitration="weighted-round-robin")
+    uneven = [jobs[0] | {"weight": 3}, jobs[1] | {"weight": 1}]
+    result = weighted.run(ninescope.Workload.jobs(*uneven), duration="400ms", alone=True)
+    assert [job.slowdown for job in result.jobs] == pytest.approx([4 / 3, 4], rel=0.02)
+    # (1 + 3) ** 2 / (2 * (1 + 9))
+    assert result.fairness.jain == pytest.approx(0.80, abs=0.01)
+    assert result.fairness.least_over_most == pytest.approx(1 / 3, rel=0.03)
+    # Queues of the host hold what the drive has no room for, and the wait is in the latency.
+    queued = drive.with_(controller__queue_entries=64)
+    result = queued.run(ninescope.Workload.jobs(*jobs), duration="400ms", alone=True)
+    assert [job.slowdown for job in result.jobs] == pytest.approx([2, 2], rel=0.02)
+    assert [job.slowdown_of for job in result.jobs] == ["latency", "latency"]
+
+
+def test_a_job_without_one_completion_is_starved_and_bears_it_all(tmp_path):
+    urgent = reader("first", iodepth=8, requests=1_000_000, priority="urgent")
+    later = reader("later", iodepth=8, startdelay="1s")
+    drive = one_die().with_(controller__queue_depth=4, scheduler__arbitration="weighted-round-robin")
+    jobs = ninescope.Workload.jobs(urgent, reader("one", iodepth=8), later)
+    result = drive.run(jobs, duration="50ms", alone=True)
+    first, one, later = result.jobs
+    assert first.slowdown == pytest.approx(1, rel=0.01)
+    assert (one.requests, one.slowdown, one.starved) == (0, None, True)
+    assert one.alone.requests > 0
+    # That one never began.
+    assert (later.slowdown, later.starved) == (None, False)
+    assert result.fairness == Fairness(jain=0.5, least_over_most=0.0)
+    assert any(note.startswith("job one was starved") for note in result.notes)
+    assert "one starved; Jain's fairness index 0.500, least over most 0.000" in " ".join(str(result).split())
+    result.save(tmp_path)
+    assert ninescope.Result.load(tmp_path).jobs == result.jobs
+    stored = result.document["by_job"][1]
+    assert (stored["slowdown"], stored["starved"]) == (None, True)
 
 
 def test_alone_changes_nothing_in_the_run_itself_and_is_saved(tmp_path):

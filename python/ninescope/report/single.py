@@ -36,6 +36,7 @@ from ninescope.text.bands import empty_bands, misshapen_band, tail_band
 from ninescope.text.causes import look, stacking_order
 from ninescope.text.facts import facts
 from ninescope.text.host_queue import facts as host_queue_facts
+from ninescope.text.jobs import OF_RATE, indices_in_words, slowdown_in_words
 from ninescope.text.names import band_ranges, drive_name, plural, workload_name
 from ninescope.text.result import notes
 from ninescope.text.units import duration, quantity
@@ -258,14 +259,14 @@ def _waits(result: Result) -> Iterator[Block]:
 
 def _slowdowns(result: Result) -> Iterator[Block]:
     """Yield how much slower each job was than alone, and how alike that is, where it is known."""
-    rows = [[literal(job.name), f"{job.slowdown:.2f}"] for job in result.jobs if job.slowdown is not None]
+    rows = [[literal(job.name), words] for job in result.jobs if (words := slowdown_in_words(job))]
     fairness = result.fairness
     if not rows or fairness is None:
         return
-    words = (
-        f"Mean latency over that of the job alone. Jain's fairness index {fairness.jain:.3f}, "
-        f"least over most {fairness.least_over_most:.3f}."
-    )
+    indices = indices_in_words(fairness)
+    words = f"Mean latency over that of the job alone. {indices[0].upper()}{indices[1:]}."
+    if any(job.slowdown_of == "rate" for job in result.jobs):
+        words = f"{words} {OF_RATE}."
     yield TableBlock("Slowdown against running alone", ["job", "times"], rows, words)
 
 

@@ -110,7 +110,11 @@ class JobResult:
     alone: JobAlone | None = None
     """What it did alone on the drive, where the run was compared with that."""
     slowdown: float | None = None
-    """How many times as long its requests took in the mean as they did alone."""
+    """How many times as long its requests took as they did alone; None of a starved job, too."""
+    slowdown_of: str | None = None
+    """By mean "latency", or by the "rate" of requests, of a closed loop that waits to be let in."""
+    starved: bool = False
+    """Alone it completed requests, and together not one: its slowdown is infinite."""
 
 
 def waits_of(stored: Mapping[str, Any]) -> JobWaits:

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ninescope.result import JobResult, JobWaits, Result
+from ninescope.result import Fairness, JobResult, JobWaits, Result
 from ninescope.text.latency import percentile
 from ninescope.text.lines import natural_width
 from ninescope.text.names import plural
@@ -54,14 +54,31 @@ def waits_in_words(result: Result) -> Iterator[RenderableType]:
 
 def slowdowns_in_words(result: Result) -> Iterator[RenderableType]:
     """Yield how much slower each job was than alone, and how alike that is, where it is known."""
-    known = [f"{job.name} {job.slowdown:.2f}" for job in result.jobs if job.slowdown is not None]
-    fairness = result.fairness
-    if not known or fairness is None:
+    told = [(job, words) for job in result.jobs if (words := slowdown_in_words(job))]
+    if not told or result.fairness is None:
         return
     yield _heading("Slowdown against running alone (mean latency)")
-    indices = f"Jain's fairness index {fairness.jain:.3f}, least over most {fairness.least_over_most:.3f}"
-    words = f"{', '.join(known)}; {indices}"
+    slowdowns = ", ".join(f"{job.name} {words}" for job, words in told)
+    words = f"{slowdowns}; {indices_in_words(result.fairness)}"
     yield Padding(Text(words, overflow="fold"), (0, 0, 0, 4))
+    if any(job.slowdown_of == "rate" for job in result.jobs):
+        yield Padding(Text(OF_RATE, overflow="fold"), (0, 0, 0, 4))
+
+
+OF_RATE = "* a closed loop that waits to be let in: requests per second alone over those together"
+
+
+def slowdown_in_words(job: JobResult) -> str:
+    """Say how much slower a job was than alone; nothing where it is not known."""
+    if job.slowdown is None:
+        return "starved" if job.starved else ""
+    return f"{job.slowdown:.2f}{'*' if job.slowdown_of == 'rate' else ''}"
+
+
+def indices_in_words(fairness: Fairness) -> str:
+    """Say how alike slowdowns are."""
+    named = {"Jain's fairness index": fairness.jain, "least over most": fairness.least_over_most}
+    return ", ".join(f"{name} {value:.3f}" for name, value in named.items() if value is not None)
 
 
 def _heading(words: str) -> RenderableType:
