@@ -48,13 +48,7 @@ pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDri
         summary.of.get_or_insert_with(|| config.clone());
         table = in_full(&config)?;
     }
-    for set in sets {
-        let was = table.clone();
-        apply_set(&mut table, set)?;
-        let is = DriveConfig::deserialize_named(&table)
-            .map_err(|error| Error::Input(format!("--set {set}: {}", error.message)))?;
-        forget_sources(&mut table, &was, &in_full(&is)?);
-    }
+    apply_sets(&mut table, sets)?;
     let mut config = read(&table)?;
     if !sets.iter().any(|set| set.split('=').next().is_some_and(|key| key.trim() == SUMMARY)) {
         summary.put_on(&mut config)?;
@@ -143,9 +137,14 @@ struct KeyError {
 }
 
 impl KeyError {
+    /// A key that others need is not there.
+    fn is_missing(&self) -> bool {
+        self.message.ends_with(" is missing")
+    }
+
     /// What is missing in a drive of no base may be what somebody thought a preset would give.
     fn of_whole_drive(mut self) -> Self {
-        if self.message.ends_with(" is missing") {
+        if self.is_missing() {
             self.message = format!("{}; {NO_BASE}", self.message);
         }
         self
@@ -297,6 +296,39 @@ fn forget_parameters_of_others(policy: &mut Table, registry: &str) {
         let of = policies_with(registry, key);
         key == "policy" || of.is_empty() || of.contains(&chosen.as_str())
     });
+}
+
+/// Sets one value after the other. What lacks a key waits for those after it, which may bring it: a table such as [dram] is
+/// right with all of its keys alone.
+fn apply_sets(table: &mut Table, sets: &[String]) -> Result<(), Error> {
+    let in_set = |set: &str, error: &KeyError| Error::Input(format!("--set {set}: {}", error.message));
+    let mut was = table.clone();
+    let mut lacking: Option<(&str, KeyError)> = None;
+    for (set, index) in sets.iter().zip(1..) {
+        apply_set(table, set)?;
+        match DriveConfig::deserialize_named(table) {
+            Ok(is) => {
+                forget_sources(table, &was, &in_full(&is)?);
+                was.clone_from(table);
+                lacking = None;
+            }
+            Err(error) if !error.is_missing() => {
+                // It may have been hidden behind what was missing.
+                let mut hidden = sets[..index].iter().rev().filter(|_| lacking.is_some());
+                let at_fault = hidden.find(|set| top_table(set) == top_table(&error.key)).unwrap_or(set);
+                return Err(in_set(at_fault, &error));
+            }
+            // Of several that lack the same, the first one began it.
+            Err(error) if lacking.as_ref().is_some_and(|(_, before)| before.message == error.message) => {}
+            Err(error) => lacking = Some((set, error)),
+        }
+    }
+    lacking.map_or(Ok(()), |(set, error)| Err(in_set(set, &error)))
+}
+
+/// The first of the tables that a key, or what sets it, names.
+fn top_table(key: &str) -> &str {
+    key.split(['.', '=', '[']).next().unwrap_or_default().trim()
 }
 
 /// Sets one value: a TOML value, or a string that needs no quotes ("45us", "fifo").

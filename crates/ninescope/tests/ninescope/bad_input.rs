@@ -312,6 +312,23 @@ fn mistakes_in_a_set_name_it() {
     }
 }
 
+/// A table that needs several keys is looked at when all of them are set.
+#[test]
+fn sets_that_are_right_together_alone_are_taken_together() {
+    let of = |sets: &[&str]| tiny_request(&[&["ftl.mapping_unit=16KiB", "tier.placement=wb"], sets].concat());
+    let whole = ["dram.capacity=1MiB", "dram.rate=3GB/s", "dram.access=30ns"];
+    let result = result_of(&of(&whole)).expect("a cache in DRAM");
+    assert_eq!(result["config"]["drive"]["dram"]["access"], json!("30ns"));
+    let in_one = result_of(&of(&["dram={capacity=\"1MiB\",rate=\"3GB/s\",access=\"30ns\"}"])).expect("the same");
+    assert_eq!(result["digest"], in_one["digest"]);
+    expect(&of(&whole[..2]), &["--set dram.", "the key `access` is missing"]);
+    expect(&of(&["dram.capacity=1MiB", "dram.acess=30ns"]), &["--set dram.acess=30ns", "did you mean `access`"]);
+    // What lacks something is not blamed for a slip in another table that it hid.
+    let hidden = ["dram.capacity=1MiB", "ftl.victim=greedi", "dram.rate=3GB/s", "dram.access=30ns"];
+    expect(&of(&hidden), &["--set ftl.victim=greedi", "did you mean `greedy`"]);
+    expect(&of(&["ftl.victim=greedi", "dram.capacity=1MiB"]), &["--set ftl.victim=greedi"]);
+}
+
 /// Before, the value that the preset gave was blamed, at a line of a file that the user never saw.
 #[test]
 fn values_that_do_not_go_together_blame_the_one_that_was_given() {
