@@ -106,6 +106,9 @@ struct Jobs {
     described: LoadedJobs,
 }
 
+/// Results tell jobs by their names.
+pub(super) const NAMELESS: &str = "is empty; results tell jobs by it";
+
 impl Jobs {
     /// Makes the copies that `numjobs` asks for.
     ///
@@ -116,6 +119,9 @@ impl Jobs {
         let (mut list, mut origins) = (Vec::new(), Vec::new());
         for (index, job) in described.jobs.iter().enumerate() {
             let name = (described.jobs.len() > 1).then_some(job.name.as_str());
+            if job.name.trim().is_empty() {
+                return Err(described.error_at(index, name, &JobError::new("name", NAMELESS)));
+            }
             if job.requests == Some(0) {
                 // Whatever number the run says in its place.
                 let error = JobError::new("requests", "0 is not a number of requests; write at least 1");

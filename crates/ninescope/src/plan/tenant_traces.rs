@@ -10,6 +10,7 @@ use ninescope_model::{PAGE_BYTES, SECTOR_BYTES, Turns};
 use ninescope_traces::{TraceReader, TraceSummary};
 use serde_json::Value;
 
+use super::jobs::NAMELESS;
 use super::limits::limit_of;
 use super::trace::{Trace, footprint};
 use crate::assembly::Assembly;
@@ -44,6 +45,9 @@ impl TenantTraces {
     pub fn read(described: LoadedTraces) -> Result<Self, Error> {
         let read = |(index, job): (usize, &TraceJob)| -> Result<TenantTrace, Error> {
             let refused = |key: &'static str, problem: String| described.error_at(index, key, &problem);
+            if job.name.as_ref().is_some_and(|name| name.trim().is_empty()) {
+                return Err(refused("name", NAMELESS.to_owned()));
+            }
             if !job.offset.0.is_multiple_of(PAGE_BYTES) {
                 return Err(refused("offset", format!("{} is no multiple of 4 KiB", job.offset)));
             }

@@ -277,6 +277,8 @@ fn mistakes_among_jobs_name_the_job_and_the_key() {
     let ramp = |other: Value| json!([{ "name": "a", "ramp_time": "1ms" }, other]);
     for (jobs_of, wanted) in [
         (json!([{ "rw": "read" }, { "rw": "write" }]), &["two are called `job`", "name"][..]),
+        (json!([{ "name": "a" }, { "name": "" }]), &["job ``: name: is empty"]),
+        (json!({ "name": " ", "numjobs": 2 }), &["job: name: is empty"]),
         (json!([{ "name": "a" }, { "name": "b", "iodepth": 0 }]), &["job `b`", "iodepth"]),
         (json!([{ "name": "a" }, { "name": "b", "size": "1GiB" }]), &["job `b`", "size"]),
         (json!([{ "name": "a" }, { "name": "b", "numjobs": 300 }]), &["job `b`", "numjobs", "256"]),
@@ -302,6 +304,7 @@ fn mistakes_among_jobs_name_the_job_and_the_key() {
         ("[jobs]\nrw = \"read\"\n", &["j.toml"]),
         ("rw = \"read\"\nnumjobs = 300\n", &["j.toml: numjobs: 300", "line 2"]),
         ("[[jobs]]\nrw = \"read\"\n[[jobs]]\n", &["j.toml: jobs[1].name: two are called `job`", "line 3"]),
+        ("[[jobs]]\nname = \"a\"\n[[jobs]]\nname = \"\"\n", &["j.toml: jobs[1].name: is empty", "line 4"]),
         ("[[jobs]]\nname = \"a\"\n[[jobs]]\nname = \"a\"\n", &["j.toml: jobs[1].name", "line 4"]),
         ("[[jobs]]\nname = \"a\"\n[[jobs]]\nnumjobs = 0\n", &["j.toml: jobs[1].numjobs: 0", "line 4"]),
         ("[[jobs]]\nbs = \"4k\"\n[[jobs]]\nname = \"b\"\nbs = 3\n", &["j.toml: jobs[1].bs: 3 bytes are", "line 5"]),

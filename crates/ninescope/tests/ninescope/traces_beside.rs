@@ -121,6 +121,7 @@ fn what_is_wrong_with_a_trace_beside_others_is_said_with_its_place() {
     let wrong = |text: &str| input_error(&file(&scratch, text));
     let cases = [
         ("[[traces]]\ntrace = \"nowhere.csv\"\n".to_owned(), "traces[0].trace: there is no file"),
+        (entry("name = \"\""), "traces[0].name: is empty"),
         (entry("offset = \"1000B\""), "traces[0].offset: 1KB is no multiple of 4 KiB"),
         (entry("offset = \"1GiB\""), "traces[0].offset: 1GiB is beyond the drive"),
         (entry("namespace = 2"), "traces[0].namespace: there is no namespace 2"),
