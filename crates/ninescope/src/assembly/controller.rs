@@ -1,11 +1,12 @@
 //! The controller of a drive: queues, buffers, links, schedulers.
 
-use ninescope_engine::{Coalescing, EngineConfig, Fetch, Interface, ProtocolConfig};
+use ninescope_engine::{Coalescing, EngineConfig, Fetch, Interface, ProtocolConfig, WriteCompletion};
 use ninescope_kernel::{Ns, Rate};
 use ninescope_model::units::Bytes;
 use ninescope_model::{Geometry, QUEUES_MAX, SECTOR_BYTES};
+use ninescope_tier::PlacementConfig;
 
-use crate::config::{ControllerConfig, LoadedDrive};
+use crate::config::{ControllerConfig, DriveConfig, LoadedDrive};
 use crate::error::Error;
 
 /// No stage of a command may take longer [ns]: beyond it is a typing error, and sums of times cannot overflow.
@@ -18,6 +19,8 @@ const NCQ_DEPTH_MAX: u32 = 32;
 const QUEUE_ENTRIES_MAX: u32 = 65_536;
 /// The most completions of one interrupt: NVMe's aggregation threshold has eight bits, from 1 on.
 const COALESCED_MAX: u32 = 256;
+/// The fastest link of SATA [B/s]: 6 Gb/s, of which eight bits in ten are data.
+const SATA_RATE_MAX: u64 = 600_000_000;
 /// The slowest link and channel [B/s]: the longest transfer must be short beside the simulated time there is.
 const RATE_MIN: u64 = 1_000;
 
@@ -92,6 +95,25 @@ fn check_interface(drive: &LoadedDrive, controller: &ControllerConfig) -> Result
         Some((key, _)) => Err(drive.error_at(key, &format!("is about queues, of which {of_sata} has one"))),
         None => Ok(()),
     }
+}
+
+/// What a reader must know about a drive on SATA whose link is faster than any of SATA: it may be what a preset gives.
+pub fn sata_note(config: &DriveConfig) -> Option<String> {
+    let rate = config.controller.link_rate;
+    (config.controller.interface == Interface::Sata && rate.0 > SATA_RATE_MAX).then(|| {
+        let mega = rate.0 as f64 / 1e6;
+        format!("controller.link_rate is {mega:.0} MB/s, and SATA's fastest link has 600 MB/s (6 Gb/s, 8b/10b)")
+    })
+}
+
+/// What a reader must know about a drive whose writes complete above flash, whatever is said of those that do in flash.
+pub fn completion_note(config: &DriveConfig) -> Option<String> {
+    let all_above = matches!(config.tier.placement, PlacementConfig::Wb(_));
+    (all_above && config.controller.write_completion == WriteCompletion::Program).then(|| {
+        "controller.write_completion = \"program\" changes nothing: tier.placement = \"wb\" has every write complete in the \
+         cache above flash"
+            .to_owned()
+    })
 }
 
 /// Queues and their entries, of which neither may be more than NVMe numbers.

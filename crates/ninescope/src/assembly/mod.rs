@@ -28,6 +28,7 @@ use crate::config::{DriveConfig, EraseLoopsConfig, LoadedDrive, NandConfig};
 use crate::endurance;
 use crate::error::Error;
 
+pub use controller::{completion_note, sata_note};
 use dram::DramAssembly;
 pub use fit::{Unfit, fit_drive};
 use scm::ScmAssembly;

@@ -20,7 +20,7 @@ use ninescope_engine::{Device, Kind, LaneConfig, Limit, RunLimits};
 use ninescope_ftl::Partition;
 use ninescope_model::{Arrival, Request};
 
-use crate::assembly::{Assembly, map_note, over_provisioning_note, suspend_note};
+use crate::assembly::{Assembly, completion_note, map_note, over_provisioning_note, sata_note, suspend_note};
 use crate::error::Error;
 use crate::precondition::{Preconditioning, PrefillMode};
 use crate::prepare::Preparing;
@@ -145,6 +145,8 @@ impl Plan {
         notes.extend(over_provisioning_note(&assembly.config));
         notes.extend(suspend_note(&assembly.config));
         notes.extend(map_note(&assembly));
+        notes.extend(sata_note(&assembly.config));
+        notes.extend(completion_note(&assembly.config));
         Self {
             assembly,
             seed: request.seed,

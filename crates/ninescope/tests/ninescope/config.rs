@@ -51,6 +51,28 @@ fn what_is_resolved_resolves_to_itself() {
     }
 }
 
+/// What changes nothing, or is of another interface, is no mistake, and is said.
+#[test]
+fn notes_say_what_does_not_go_with_a_link_or_a_cache() {
+    let notes = |sets: &[&str]| result_of(&tiny_request(sets)).expect("a legal drive")["notes"].to_string();
+    let sata = |rate: &str| {
+        let rate = format!("controller.link_rate={rate}");
+        notes(&["controller.queue_depth=32", "controller.interface=sata", &rate])
+    };
+    let note = "controller.link_rate is 3436 MB/s, and SATA's fastest link has 600 MB/s";
+    assert!(sata("3435973837B/s").contains(note), "{}", sata("3435973837B/s"));
+    assert!(!sata("600MB/s").contains("controller.link_rate"));
+    assert!(!notes(&[]).contains("controller.link_rate"));
+    let dram = "dram={access=\"30ns\",rate=\"1GB/s\",capacity=\"1MiB\"}";
+    let cache = ["ftl.mapping_unit=16KiB", "tier.placement=wb", dram];
+    let program = "controller.write_completion=program";
+    let note = "controller.write_completion = \\\"program\\\" changes nothing";
+    let told = notes(&[&cache[..], &[program]].concat());
+    assert!(told.contains(note), "{told}");
+    assert!(!notes(&cache).contains("changes nothing"));
+    assert!(!notes(&[program]).contains("changes nothing"));
+}
+
 #[test]
 fn a_base_gives_what_a_file_does_not_say() {
     let text = "base = \"tlc\"\n[geometry]\nchannels = 3\n[ftl.victim]\npolicy = \"d-choices\"\nd = 4\n";
