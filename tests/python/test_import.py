@@ -137,20 +137,40 @@ def test_flows_of_all_kinds(cli, files, tmp_path):
     arrivals = flow.replace("QUEUE_DEPTH", "BANDWIDTH").replace("<Stop_Time>0<", "<Stop_Time>5000000<")
     config, workload = files((flow, flow + arrivals + trace))
     report = imported(cli, tmp_path / "out", config, workload)
-    assert report["files"] == ["drive.toml", "job-flow-1.toml", "job-flow-2.toml"]
-    second = toml(tmp_path / "out/job-flow-2.toml")
+    assert report["files"] == ["drive.toml", "job.toml"]
+    flows = toml(tmp_path / "out/job.toml")
+    second = flows["jobs"][1]
     assert (second["rate"], second["rate_process"], second["duration"]) == (
         "262144B/s",
         "poisson",
         "5000000ns",
     )
     assert "requests" not in second
-    assert report["commands"][2].startswith("ninescope run some.trace --drive")
-    assert report["commands"][2].endswith(
-        "--format mqsim --volumes merge --addresses wrap --time-scale 1000 --loop 3"
-    )
+    [replayed] = flows["traces"]
+    offset = int(replayed.pop("offset").removesuffix("B"))
+    assert replayed == {
+        "name": "flow-3",
+        "trace": "some.trace",
+        "format": "mqsim",
+        "volumes": "merge",
+        "addresses": "wrap",
+        "time_scale": 1000,
+        "loop": 3,
+    }
+    [command] = report["commands"]
+    assert command.endswith("--prefill full")
+    # The file names a trace that lies beside it. Its second request lies beyond the drive.
+    (tmp_path / "out/some.trace").write_text("0 0 8 8 0\n5 0 9999999999 8 1\n")
+    code, out, err = cli(*command.split()[1:], "--requests", "300", "--json")
+    assert code == 0, err
+    document = json.loads(out)
+    assert [job["name"] for job in document["by_job"]] == ["flow-1", "flow-2", "flow-3"]
+    assert offset == pytest.approx(2 / 3 * document["config"]["logical_bytes"], rel=1e-3)
+    assert offset % 8192 == 0
     listed = {item["tag"] for item in report["not_carried"]}
     assert {"Channel_IDs", "Percentage_To_Be_Executed", "Device_Level_Data_Caching_Mode"} <= listed
+    note = "flow-3: Channel_IDs not kept to: a trace reaches the whole drive, and so do flows beside it"
+    assert report["notes"] == [note]
     # Requests of different sizes: pages stay as they are.
     assert toml(tmp_path / "out/drive.toml")["geometry"]["page_size"] == "8192B"
 

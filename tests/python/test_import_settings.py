@@ -114,6 +114,17 @@ def changed(folder: Path, values: dict[str, str], section: str = "") -> tuple[st
     return str(folder / FILES[0]), str(folder / FILES[1])
 
 
+def alone(files: tuple[str, str], section: str) -> tuple[str, str]:
+    """Leave one flow: that of the section, or the synthetic one."""
+    path = Path(files[1])
+    text = path.read_text()
+    begin, middle = text.index("\t\t<IO_Flow_Parameter_Set_S"), text.index("\t\t<IO_Flow_Parameter_Set_T")
+    end = text.index("\t</IO_Scenario>")
+    traced = section == f"{FLOW}_Trace_Based"
+    path.write_text(text[:begin] + (text[middle:end] if traced else text[begin:middle]) + text[end:])
+    return files
+
+
 def outcome(files: tuple[str, str], *, as_mqsim: bool) -> tuple[Any, Any]:
     """Return what was made of two files, and what was said of each setting that was not carried over."""
     from ninescope import mqsim
@@ -159,8 +170,8 @@ def test_each_setting_is_accounted_for_once(as_mqsim):
         *zip(imported.flows, (DEFAULTS / FILES[1]).read_text().split("<IO_Flow_")[1:], strict=True),
     ):
         assert sorted([*part.carried, *(left.tag for left in part.left)]) == sorted(names(text))
-    # The chips of the drive are as MQSim has them.
-    assert counts["wrong"] == (5 if as_mqsim else 4)
+    # The drive's cache, chips and cached map are as MQSim has them.
+    assert counts["wrong"] == (6 if as_mqsim else 4)
 
 
 @pytest.mark.parametrize("as_mqsim", [False, True], ids=["as hardware", "as mqsim"])
@@ -170,10 +181,11 @@ def test_a_setting_that_is_carried_over_changes_something_and_no_other_does(
 ):
     setting = table()[section, name]
     needed = NEEDS.get(name, {})
-    before, _ = outcome(changed(tmp_path / "before", needed, section), as_mqsim=as_mqsim)
+    files = alone(changed(tmp_path / "before", needed, section), section)
+    before, _ = outcome(files, as_mqsim=as_mqsim)
     text = (tmp_path / "before" / FILES[section.startswith(FLOW)]).read_text()
     value = another(name, re.sub(r"<Seed>321</Seed>|<Seed>798</Seed>", "<Seed>1</Seed>", text))
-    files = changed(tmp_path / "after", {**needed, name: value}, section)
+    files = alone(changed(tmp_path / "after", {**needed, name: value}, section), section)
     if setting.values and not setting.beyond:
         with pytest.raises(ninescope.ConfigError, match=f"<{name}> {value}"):
             outcome(files, as_mqsim=as_mqsim)
@@ -257,7 +269,8 @@ def test_a_cached_map_has_as_many_entries_as_in_mqsim(tmp_path):
     assert made({}) == plain
     assert made({"Device_Level_Data_Caching_Mode": "TURNED_OFF"}).get("writes_wait") is None
     peer = made({}, as_mqsim=True)
-    assert {key: peer[key] for key in plain} == plain
+    # Of each of the two flows.
+    assert {key: peer[key] for key in plain} == {**plain, "size": f"{2 * entries * 8}B"}
     # A sector, on a channel that is faster by 16 / 12: see below.
     assert (peer["written"], peer["fetch_size"]) == (False, "683B")
     # A quarter of the blocks: 2^24 pages, entries of 8 B.
@@ -555,6 +568,38 @@ def test_what_the_engine_refuses_is_told_in_terms_of_the_file(cli, tmp_path, val
     assert f"line {line}: <{tag}>" in err
     assert "column" not in err
     assert not (tmp_path / "no").exists()
+
+
+def test_a_trace_beside_a_job_is_in_its_file(cli, tmp_path):
+    """As much of it as is to be executed, in its half of the drive, behind the job whatever the order."""
+    config, workload = changed(
+        tmp_path / "files", {"Percentage_To_Be_Executed": "50", "Read_Percentage": "50"}
+    )
+    text = Path(workload).read_text()
+    begin, middle = text.index("\t\t<IO_Flow_Parameter_Set_S"), text.index("\t\t<IO_Flow_Parameter_Set_T")
+    end = text.index("\t</IO_Scenario>")
+    turned = text[:begin] + text[middle:end] + text[begin:middle] + text[end:]
+    turned = turned.replace("<Priority_Class>HIGH", "<Priority_Class>LOW", 1)
+    Path(workload).write_text(turned)
+    trace = tmp_path / "files/traces/tpcc-small.trace"
+    trace.parent.mkdir()
+    trace.write_text("".join(f"{1000 * index} 0 {16 * index} 16 {index % 2}\n" for index in range(40)))
+    code, out, err = cli("import", "mqsim", config, workload, "--out", tmp_path / "out", "--json")
+    assert code == 0, err
+    [command] = json.loads(out)["commands"]
+    assert command.endswith("--seed 798 --prefill full")
+    flows = tomllib.loads((tmp_path / "out/job.toml").read_text())
+    [job], [replayed] = flows["jobs"], flows["traces"]
+    assert (job["name"], job["size_percent"], job["priority"]) == ("flow-2", 25, "high")
+    assert "offset_percent" not in job
+    assert (replayed["name"], replayed["requests"], replayed["priority"]) == ("flow-1", 20, "low")
+    assert replayed["trace"] == str(trace)
+    code, out, err = cli(*command.split()[1:], "--prefill", "none", "--requests", "200", "--json")
+    assert code == 0, err
+    document = json.loads(out)
+    assert [one["name"] for one in document["by_job"]] == ["flow-2", "flow-1"]
+    offset = int(replayed["offset"].removesuffix("B"))
+    assert offset == pytest.approx(document["config"]["logical_bytes"] / 2, rel=1e-3)
 
 
 @pytest.mark.parametrize("order", ["CWDP", "PDWC", "WDPC"])

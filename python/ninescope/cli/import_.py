@@ -48,7 +48,7 @@ def import_mqsim(
 ) -> None:
     """Make a drive and jobs of a configuration of MQSim, and say what became of each of its settings.
 
-    Flows that replay traces give the command that runs the trace.
+    A trace by itself gives the command that runs it, beside other flows it is in their file.
     """
     from ninescope import mqsim
     from ninescope.common.files import existing

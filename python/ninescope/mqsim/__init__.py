@@ -22,9 +22,10 @@ from ninescope.mqsim.report import Left, Part
 from ninescope.mqsim.settings import CARRIED, GROUPS
 from ninescope.mqsim.workload import (
     Flow,
-    are_together,
     give_classes,
     give_planes,
+    in_order,
+    place_trace,
     read_flows,
     settle,
     share_drive,
@@ -58,17 +59,15 @@ class Imported:
             what = str(flows[0].trace if name is None else Path(directory, name))
             reads = any(flow.reads for flow in flows)
             prefill = [] if name is None else ["--prefill", "full" if reads else "none"]
-            words = ["ninescope", "run", what, "--drive", drive, *flows[0].options, *prefill]
+            options = flows[0].replay_options() if name is None else flows[0].options
+            words = ["ninescope", "run", what, "--drive", drive, *options, *prefill]
             commands.append(shlex.join(words))
         return commands
 
     def _runs(self) -> list[tuple[str | None, list[Flow]]]:
-        """List what runs by itself: flows with the name of their jobs' file; none: a trace."""
-        if are_together(self.flows):
-            return [("job.toml", self.flows)]
-        alone = len(self.flows) == 1
-        names = ["job.toml" if alone else f"job-{flow.name}.toml" for flow in self.flows]
-        return [(None if flow.trace else name, [flow]) for name, flow in zip(names, self.flows, strict=True)]
+        """List what runs by itself: flows with the name of their file; none: a trace."""
+        alone = self.flows[0] if len(self.flows) == 1 else None
+        return [(None if alone and alone.trace else "job.toml", in_order(self.flows))]
 
     def not_carried(self) -> list[tuple[str, Left]]:
         """List every setting that was not carried over, with its file."""
@@ -131,8 +130,10 @@ class Imported:
 
 
 def _jobs_text(flows: list[Flow]) -> str:
-    head = "[[jobs]]\n" if len(flows) > 1 else ""
-    return "\n".join(head + toml.dumps(flow.table) + _comments(flow.left) for flow in flows)
+    heads = ["[[traces]]\n" if flow.trace else "[[jobs]]\n" if len(flows) > 1 else "" for flow in flows]
+    return "\n".join(
+        head + toml.dumps(flow.table) + _comments(flow.left) for head, flow in zip(heads, flows, strict=True)
+    )
 
 
 def _comments(left: list[Left]) -> str:
@@ -168,30 +169,37 @@ def convert(
         rest.append(
             Left("Device_Level_Data_Caching_Mode", "differs by flow", "the drive has a cache for all or none")
         )
-    together = are_together(flows)
     drive = read_drive(
         config,
         page_bytes=same,
         cached=True in cached,
         one_command_per_chip=one_command_per_chip or as_mqsim,
         as_mqsim=as_mqsim,
-        flows=len(flows) if together else 1,
+        flows=len(flows),
         sectors_of_writes=lambda page: sum(flow.sectors_of_writes(page) for flow in flows) / len(flows),
         sectors_of_requests=lambda page: sum(flow.sectors_of_requests(page) for flow in flows) / len(flows),
     )
-    for group in [flows] if together else [[flow] for flow in flows]:
-        apart = give_planes(group, drive.resources, drive.table)
-        give_classes(group, drive)
-        for flow in group:
-            if together:
-                share_drive(flow, group, _spared(flow, drive) if apart else 0.0)
-            else:
-                _size(flow, drive)
-            settle(flow)
-    if len(flows) > 1 and not together:
-        why = "each is a run of its own, on the whole drive, because one of them replays a trace"
-        rest.append(Left("IO_Scenario", f"{len(flows)} flows", why))
+    _settle(in_order(flows), drive)
+    traces = sum(flow.trace is not None for flow in flows)
+    if traces > 1:
+        why = "each wraps at the drive's end, and so reaches into the parts of those behind it"
+        rest.append(Left("IO_Scenario", f"{traces} traces", why))
     return Imported(config, workload, drive, flows, rest)
+
+
+def _settle(flows: list[Flow], drive: Drive) -> None:
+    """Give the flows of one run what they have of the drive, and account for all that is said of them."""
+    apart = give_planes(flows, drive.resources, drive.table)
+    give_classes(flows, drive)
+    page = int(drive.table["geometry"]["page_size"].removesuffix("B"))
+    for flow in flows:
+        if len(flows) == 1:
+            _size(flow, drive)
+        elif flow.trace is not None:
+            place_trace(flow, flows, _capacity(drive), page)
+        else:
+            share_drive(flow, flows, _spared(flow, drive) if apart else 0.0)
+        settle(flow)
 
 
 def _size(flow: Flow, drive: Part) -> None:

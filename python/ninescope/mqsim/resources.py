@@ -35,7 +35,7 @@ def numbers_of(sheet: Sheet, counts: Counts) -> Numbers:
 def why_not(own: Numbers, others: list[Numbers], drive: dict[str, Any], *, is_job: bool) -> str:
     """Say why a flow cannot have its planes for itself; nothing where it can."""
     if not is_job:
-        return "a trace reaches the whole drive"
+        return "a trace reaches the whole drive, and so do flows beside it"
     if "map" in drive["ftl"]:
         return "pages of a cached map lie on all channels, and so does every flow then"
     if any(other != own and _meet(own, other) for other in others):

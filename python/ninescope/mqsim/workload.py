@@ -1,4 +1,4 @@
-"""The flows of a workload.xml of MQSim: synthetic ones as jobs, traces as options of `ninescope run`."""
+"""The flows of a workload.xml of MQSim: synthetic ones as jobs, traces beside them or by themselves."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from ninescope.mqsim.report import Left, Part
 from ninescope.mqsim.settings import CARRIED, OTHERWISE, UNKNOWN, WRONG, unknown
 
 _SECTOR = 512
+_TRACE_GRAIN = 4096
+"""A trace beside others begins at a multiple of this [B]."""
 _SYNTHETIC, _TRACE = "IO_Flow_Parameter_Set_Synthetic", "IO_Flow_Parameter_Set_Trace_Based"
 _CLASSES = ("URGENT", "HIGH", "MEDIUM", "LOW")
+_REPLAY = ("format", "volumes", "addresses", "time_scale", "loop", "requests")
 _CACHING = ("TURNED_OFF", "WRITE_CACHE", "READ_CACHE", "WRITE_READ_CACHE")
 # One unit of a trace's clock in ns, which is how the reader takes its time stamps.
-_TIME_UNITS = {"PICOSECOND": 0.001, "NANOSECOND": 1.0, "MICROSECOND": 1000.0}
+_TIME_UNITS = {"PICOSECOND": 0.001, "NANOSECOND": 1, "MICROSECOND": 1000}
 
 
 @dataclasses.dataclass
 class Flow(Part):
-    """One flow: a job, or a trace with the options that replay it."""
+    """One flow: a job, or a trace with the keys that replay it, as options where it runs by itself."""
 
     name: str = ""
     trace: str | None = None
@@ -44,6 +47,11 @@ class Flow(Part):
     executed: float = 1.0
     """The share of a trace's requests that it makes."""
     sheet: Sheet | None = None
+
+    def replay_options(self) -> list[str]:
+        """Return how `ninescope run` replays a trace by itself."""
+        keys = [key for key in self.table if key in _REPLAY]
+        return [word for key in keys for word in (f"--{key.replace('_', '-')}", str(self.table[key]))]
 
     def sectors_of_writes(self, page: int) -> float:
         """Return how many sectors of a page of so many a write has in the mean; all where it is not known."""
@@ -105,9 +113,9 @@ def _find_traces(flows: list[Flow], folder: Path, given: str | None) -> None:
             flow.trace = given
         elif not Path(str(flow.trace)).is_file() and beside.is_file():
             flow.trace = str(beside)
-        if flow.executed < 1 and "--loop" not in flow.options and Path(str(flow.trace)).is_file():
+        if flow.executed < 1 and "loop" not in flow.table and Path(str(flow.trace)).is_file():
             requests = int(flow.executed * pieces.requests_of(str(flow.trace)))
-            flow.options += ["--requests", str(max(1, requests))]
+            flow.put("requests", max(1, requests), "Percentage_To_Be_Executed")
             flow.say("Percentage_To_Be_Executed", CARRIED, "")
 
 
@@ -169,9 +177,22 @@ def _normal_sizes(flow: Flow, sheet: Sheet, sectors: int) -> None:
     flow.put("bsnormal", f"{mean}B/{round(deviation * _SECTOR)}B", source)
 
 
-def are_together(flows: list[Flow]) -> bool:
-    """Say whether the flows are jobs of one run, which a trace cannot be."""
-    return len(flows) > 1 and all(flow.trace is None for flow in flows)
+def in_order(flows: list[Flow]) -> list[Flow]:
+    """Return the flows of one run as its file has them: traces behind jobs, and so at the drive's end."""
+    return sorted(flows, key=lambda flow: flow.trace is not None)
+
+
+def place_trace(flow: Flow, flows: list[Flow], capacity: float, page: int) -> None:
+    """Give a trace beside others its part of the drive, which ends where the drive does."""
+    index = flows.index(flow)
+    path = Path(str(flow.trace))
+    flow.put("name", flow.name, _element_name(flow.sheet) if flow.sheet else "")
+    # Of a file of jobs other paths lie beside it.
+    flow.put("trace", str(path.resolve() if path.is_file() else path), "File_Path")
+    before = sum(other.share for other in flows[:index])
+    grain = max(_TRACE_GRAIN, page)
+    why = f"part {index + 1} of {len(flows)}: each flow has addresses of its own"
+    flow.put("offset", f"{math.ceil(capacity * before / grain) * grain}B", why)
 
 
 def share_drive(flow: Flow, flows: list[Flow], spared: float) -> None:
@@ -202,20 +223,22 @@ def give_planes(flows: list[Flow], counts: resources.Counts, drive: dict[str, An
     ]
     apart = not any(reasons) and not all(resources.is_whole(numbers, counts) for numbers in own)
     merged = drive["geometry"]["dies_per_package"] != counts[2]
-    for flow, numbers in zip(flows, own, strict=True):
+    of_others = next(filter(None, reasons), "")
+    for flow, numbers, reason in zip(flows, own, reasons, strict=True):
         if apart:
             flow.share = resources.share_of(numbers, counts) / own.count(numbers)
             resources.put(flow, numbers, counts, dies_are_merged=merged)
         else:
             flow.share = 1 / len(flows)
-            resources.leave(flow, numbers, counts, next(filter(None, reasons), ""))
+            resources.leave(flow, numbers, counts, reason or of_others)
     return apart
 
 
 def give_classes(flows: list[Flow], drive: Drive) -> None:
     """Give the flows of one run their classes, and the drive what tells these apart, where they differ."""
     sheets = [flow.sheet for flow in flows if flow.sheet]
-    if len({(sheet.raw("Priority_Class") or "").upper() for sheet in sheets}) < 2:
+    # A flow without a class is HIGH there, which matters, and so is refused below, where another is not.
+    if len({(sheet.raw("Priority_Class") or "HIGH").upper() for sheet in sheets}) < 2:
         return
     if drive.no_classes:
         for flow in flows:
@@ -312,16 +335,17 @@ def _arrivals(flow: Flow, sheet: Sheet, sectors: int) -> None:
 
 def _replayed(flow: Flow, sheet: Sheet) -> None:
     flow.trace = sheet.text("File_Path")
-    # MQSim does not look at the device of a row, and folds addresses beyond the drive.
-    flow.options += ["--format", "mqsim", "--volumes", "merge", "--addresses", "wrap"]
+    flow.put("format", "mqsim", "File_Path")
+    flow.put("volumes", "merge", "MQSim does not look at the device of a row")
+    flow.put("addresses", "wrap", "MQSim folds addresses beyond the drive")
     unit = sheet.one_of("Time_Unit", tuple(_TIME_UNITS))
     if unit != "NANOSECOND" and not flow.as_mqsim:
-        flow.options += ["--time-scale", f"{_TIME_UNITS[unit]:g}"]
+        flow.put("time_scale", _TIME_UNITS[unit], "Time_Unit")
     if unit == "NANOSECOND":
         flow.say("Time_Unit", CARRIED, "")
     replays = sheet.count("Relay_Count", 1, 1 << 20)
     if replays > 1:
-        flow.options += ["--loop", str(replays)]
+        flow.put("loop", replays, "Relay_Count")
         if flow.as_mqsim:
             why = "from the second replay on arrivals count their offset twice there"
             flow.say("Relay_Count", WRONG, f"{why}; here replays follow each other")
