@@ -620,6 +620,13 @@ def test_a_trace_is_for_one_flow(cli, tmp_path):
     assert code == 2
     assert "--trace" in err
     assert "2 flows replay a trace" in err
+    code, out, err = cli("import", "mqsim", config, workload, "--out", tmp_path / "out")
+    assert code == 0, err
+    assert "note: flow-2, flow-3: a trace wraps at the drive's end" in out
+    traces = tomllib.loads((tmp_path / "out/job.toml").read_text())["traces"]
+    begins = [int(trace["offset"].removesuffix("B")) for trace in traces]
+    # Of three parts the second and the third, each from a page on.
+    assert begins[1] == pytest.approx(2 * begins[0], abs=8192)
 
 
 def test_an_unknown_setting_is_named_as_unknown_with_what_it_may_have_been(cli, tmp_path):

@@ -84,16 +84,18 @@ class Imported:
         return {group: counted[group] for group in GROUPS}
 
     def notes(self) -> list[str]:
-        """Say what flows keep to in the file and not here: it changes what is measured."""
+        """Say what parts of the drive flows keep to in the file and not here: it changes what is measured."""
         notes: dict[str, list[tuple[str, str]]] = {}
         for flow in self.flows:
             for left in flow.left:
                 if left.tag in resources.TAGS:
                     notes.setdefault(left.why, []).append((flow.name, left.tag))
+        traces = ", ".join(flow.name for flow in self.flows if flow.trace)
+        wrap = f"{traces}: a trace wraps at the drive's end, and so reaches into the parts of those behind it"
         return [
             f"{', '.join(dict(found))}: {', '.join(sorted({tag for _, tag in found}))} not kept to: {why}"
             for why, found in notes.items()
-        ]
+        ] + [wrap] * ("," in traces)
 
     def as_mqsim(self) -> list[tuple[str, str]]:
         """List what does what MQSim does and hardware does not: key and source."""
@@ -180,10 +182,6 @@ def convert(
         sectors_of_requests=lambda page: sum(flow.sectors_of_requests(page) for flow in flows) / len(flows),
     )
     _settle(in_order(flows), drive)
-    traces = sum(flow.trace is not None for flow in flows)
-    if traces > 1:
-        why = "each wraps at the drive's end, and so reaches into the parts of those behind it"
-        rest.append(Left("IO_Scenario", f"{traces} traces", why))
     return Imported(config, workload, drive, flows, rest)
 
 
