@@ -79,6 +79,7 @@ TABLES: dict[str, dict[str, Any]] = {
         }
         for medium in ("nand", "scm", "storage_scm")
     },
+    "namespaces": {"namespaces": [{"size": "1MiB"}]},
     "scrub": {"scrub": "periodic"},
     "refresh": {"refresh": {"policy": "limits", "reads": 1000}},
     "endurance": {"endurance": {"dwpd_years": 5.0}},

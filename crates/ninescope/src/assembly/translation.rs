@@ -113,8 +113,8 @@ fn map_pages(drive: &LoadedDrive, geometry: &Geometry, units: u32) -> Result<u32
     }
     // What a result writes out has the default.
     if rules.host_memory.is_none() && rules.host_access != Ns(HOST_ACCESS) {
-        let message = format!("is {}, and there is no memory of the host: give ftl.map.host_memory", rules.host_access);
-        return Err(drive.error_at("ftl.map.host_access", &message));
+        let message = "is given, and there is no memory of the host: give ftl.map.host_memory";
+        return Err(drive.error_at("ftl.map.host_access", message));
     }
     if rules.updates_in_flight == 0 {
         return Err(drive.error_at("ftl.map.updates_in_flight", "must be at least 1, or nothing of the map is written"));
