@@ -113,6 +113,38 @@ def test_a_closed_loop_that_waits_to_be_let_in_is_as_much_slower_as_its_rate_is_
     assert [job.slowdown_of for job in result.jobs] == ["latency", "latency"]
 
 
+def test_what_comes_by_its_times_and_a_closed_loop_beside_it_are_told_each_in_its_way(tmp_path):
+    # 400 reads of a trace come at once, and fill the queue of four for as long as they last.
+    rows = "".join(f"{index},host,0,Read,{4096 * index},4096,0\n" for index in range(400))
+    (tmp_path / "burst.csv").write_text(rows, encoding="utf-8")
+    limited = "\niops_max = 100000"
+    for words, of in (
+        ("", "latency"),
+        ("closed_loop = true\niodepth = 4", "rate"),
+        (f"closed_loop = true{limited}", "latency"),
+    ):
+        text = f"""[[traces]]
+name = "burst"
+trace = "burst.csv"
+format = "msr"
+{words}
+[[jobs]]
+name = "loop"
+rw = "randread"
+iodepth = 4
+offset = "4m"
+size = "4m"
+requests = 400
+"""
+        (tmp_path / "jobs.toml").write_text(text, encoding="utf-8")
+        file = ninescope.Workload.job_file(tmp_path / "jobs.toml")
+        result = one_die().with_(controller__queue_depth=4).run(file, alone=True)
+        told = {job.name: job for job in result.jobs}
+        assert told["loop"].slowdown_of == "rate"
+        assert told["loop"].slowdown == pytest.approx(2, rel=0.1)
+        assert told["burst"].slowdown_of == of
+
+
 def test_a_job_without_one_completion_is_starved_and_bears_it_all(tmp_path):
     urgent = reader("first", iodepth=8, requests=1_000_000, priority="urgent")
     later = reader("later", iodepth=8, startdelay="1s")

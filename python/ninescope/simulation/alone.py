@@ -93,6 +93,8 @@ def closed_loops_let_in(document: Mapping[str, Any]) -> set[str]:
         or any(document["host_queue"]["share"].values())  # something that arrived by its time had to wait
     )
     paused = {job["name"] for job in jobs if any(job.get(key) for key in PAUSED)}
+    # Of a trace the limits are told there alone.
+    paused |= {limited["job"] for limited in document["host_queue"].get("limits", ())}
     return depths.keys() - paused if may_be_full else set()
 
 
@@ -101,17 +103,18 @@ def perhaps_done_before(document: Mapping[str, Any], asked: Mapping[str, Any]) -
     if not asked.get("warmup") and asked.get("prefill") not in LED_IN:
         return set()
     jobs = _described(document)
-    return {job["name"] for job in jobs if "trace" in job or any(job.get(key) for key in ENDED)}
+    return {job["name"] for job in jobs if job.get("kind") == "trace" or any(job.get(key) for key in ENDED)}
 
 
 def _described(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield what the jobs and traces of a run are."""
     workload = document["workload"]
-    yield from (*workload.get("jobs", ()), *workload.get("traces", ()))
+    jobs = workload.get("jobs") or ([workload["job"]] if "job" in workload else [])
+    yield from (*jobs, *workload.get("traces", ()))
 
 
 def _kept_in_flight(job: Mapping[str, Any]) -> float | None:
     """Return how many requests a closed loop keeps in flight; None of what arrives by its times or a rate."""
-    if "trace" in job:
+    if job.get("kind") == "trace":
         return (job.get("iodepth") or math.inf) if job.get("closed_loop") else None
     return None if any(job.get(key) for key in PACED) else job["iodepth"]

@@ -12,7 +12,7 @@ use super::lead_in;
 use super::limits::{limit_of, limits};
 use super::partitions::{self, OfJobs};
 use super::preconditioning::preconditioning;
-use super::tenant_traces::TenantTraces;
+use super::tenant_traces::{NAMELESS, TenantTraces};
 use super::{OnDrive, disjoint};
 use crate::assembly::{Assembly, fit_drive};
 use crate::config::{JobOptions, LoadedJobs, words_of};
@@ -105,9 +105,6 @@ struct Jobs {
     origins: Vec<usize>,
     described: LoadedJobs,
 }
-
-/// Results tell jobs by their names.
-pub(super) const NAMELESS: &str = "is empty; results tell jobs by it";
 
 impl Jobs {
     /// Makes the copies that `numjobs` asks for.

@@ -10,7 +10,6 @@ use ninescope_model::{PAGE_BYTES, SECTOR_BYTES, Turns};
 use ninescope_traces::{TraceReader, TraceSummary};
 use serde_json::Value;
 
-use super::jobs::NAMELESS;
 use super::limits::limit_of;
 use super::trace::{Trace, footprint};
 use crate::assembly::Assembly;
@@ -18,6 +17,9 @@ use crate::config::{LoadedTraces, TraceJob};
 use crate::error::Error;
 use crate::request::WorkloadSource;
 use crate::result::WorkloadReport;
+
+/// Results tell jobs by their names, and traces like them.
+pub(super) const NAMELESS: &str = "is empty; results tell jobs by it";
 
 /// A trace among others, and what it has turned out to hold.
 struct TenantTrace {
