@@ -3,14 +3,14 @@
 mod above;
 mod codes;
 mod dram;
+mod host;
 mod map;
 
 use ninescope::CheckLevel;
-use ninescope_engine::meter::{Parts, Waits};
-use ninescope_engine::{BufferLimits, Event, Interface, MergedWith, Probe, SimulationError, View, WriteCompletion};
+use ninescope_engine::{BufferLimits, Event, Interface, Probe, SimulationError, View, WriteCompletion};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
-use ninescope_model::{CacheHint, Lpa, Op, Ppa, Request, Source};
+use ninescope_model::{Lpa, Op, Ppa, Source};
 
 use crate::blame::Blame;
 use crate::blocks::{Blocks, group_of_block};
@@ -29,14 +29,14 @@ use crate::queues::Queues;
 use crate::reliability::ReliabilityBook;
 use crate::reliability::clean::CleanUnits;
 use crate::reliability::reads::Taker;
-use crate::requests::{Requests, forgets, mask_of, sectors_in, sectors_per_unit};
+use crate::requests::{Requests, forgets};
 use crate::rule::{Checked, require};
 use crate::scm::ScmBanks;
 use crate::space::Space;
 use crate::sweep::sweep;
 use crate::tier::TierBook;
 use crate::transfers::Transfers;
-use crate::units::{Units, agrees};
+use crate::units::Units;
 
 /// Events between two walks over everything, at least.
 const SWEEP_EVENTS_MIN: u64 = 200_000;
@@ -202,211 +202,6 @@ impl Checker {
             Some(oracle) => oracle.sensed(view, slot, (first, units), brings_up, &mut self.marks),
             None => Ok(()),
         }
-    }
-
-    fn fetched(
-        &mut self,
-        view: &View<'_>,
-        slot: u32,
-        (id, lane): (u64, u16),
-        (request, whole): (Request, Request),
-    ) -> Checked {
-        let first = self.protocol.fetched(view.now, slot, (id, lane), &request, &whole)?;
-        self.requests.fetched(view, slot, (id, lane), request, first)?;
-        if first {
-            self.intake.fetched(view.now, (id, lane), &whole)?;
-        }
-        if let Some(blame) = &mut self.blame {
-            blame.fetched(view.now, slot, (id, lane));
-        }
-        if let Some(banks) = &mut self.banks {
-            banks.fetched(slot);
-        }
-        if let Some(codes) = &mut self.codes {
-            codes.fetched(slot);
-        }
-        if let Some(book) = &mut self.map {
-            book.fetched(slot);
-        }
-        if let Some(book) = &mut self.dram {
-            book.fetched(slot, lane, &request);
-        }
-        if let Some(book) = &mut self.tier {
-            book.inside(view.now, 1);
-        }
-        if let Some(oracle) = &mut self.oracle {
-            oracle.fetched(slot, &request, &self.blocks, view, &mut self.marks);
-            if let Some(book) = self.tier.as_ref().filter(|_| request.op == Op::Flush)
-                && oracle.flush_came(slot, book)
-            {
-                self.marks.hit(Mark::FlushOfCache);
-            }
-        }
-        Ok(())
-    }
-
-    fn completed(
-        &mut self,
-        view: &View<'_>,
-        (slot, id, last): (u32, u64, bool),
-        request: &Request,
-        (parts, behind, transaction): (&Parts, &[Waits], u32),
-    ) -> Checked {
-        let order = self.requests.completed(view, (slot, id), request, parts, last)?;
-        self.map_wait_is(view, slot, parts)?;
-        self.requests.waited_behind(view, id, parts, behind)?;
-        // Of one that was gathered that was compared when it completed.
-        let gathered = self.interrupts.told(view.now, (slot, id), parts)?;
-        self.queues.left(view.now, (slot, id), parts)?;
-        if let Some(book) = self.dram.as_mut().filter(|_| !gathered) {
-            book.completed(view, slot, (parts, behind, transaction))?;
-        }
-        if let Some(blame) = self.blame.as_mut().filter(|_| !gathered) {
-            blame.completed(view, slot, id, (request.op, parts, behind, transaction))?;
-        }
-        if let Some(banks) = &mut self.banks {
-            banks.completed(view, slot, request)?;
-        }
-        if let Some(book) = &mut self.tier {
-            book.host_completes(view, slot)?;
-            book.inside(view.now, self.requests.taken_in() - self.requests.completed_count());
-        }
-        if request.op == Op::Trim && forgets(view) && !gathered {
-            self.ledger.trimmed(view, request);
-        }
-        if let Some(oracle) = &mut self.oracle {
-            let inside = self.requests.last_of(slot);
-            // The command itself is still to be judged: nothing that it may have returned is forgotten before.
-            let span = (order, self.requests.oldest_invocation().min(inside.invocation));
-            let excused = self.codes.as_ref().map(|codes| codes.damage.excused(slot)).unwrap_or_default();
-            oracle.completed(view, slot, inside, span, &excused, &self.blocks, &mut self.marks)?;
-            if let Some(book) = self.tier.as_ref().filter(|_| request.op == Op::Flush) {
-                oracle.flush_left_nothing(view, slot, inside, book)?;
-            }
-        }
-        let harm = match &mut self.codes {
-            Some(codes) if request.op == Op::Read => codes.completes(view, slot)?,
-            _ => [false; 2],
-        };
-        if let (Some(harm), Some(codes)) = (self.protocol.completed(view.now, (slot, id), harm, last)?, &mut self.codes)
-        {
-            codes.damage.request_over(harm);
-        }
-        Ok(())
-    }
-
-    fn lies_in_its_partition(&self, view: &View<'_>, lpa: Lpa, place: Ppa) -> Checked {
-        self.partitions.as_ref().map_or(Ok(()), |book| book.placed(view, lpa, place))
-    }
-
-    /// A unit that the host wrote, or that goes where such units go, got a place.
-    fn host_unit_placed(&mut self, view: &View<'_>, old: Ppa, new: Ppa) -> Checked {
-        self.groups.written(view, old, new)?;
-        self.space.host_unit(view, new)
-    }
-
-    fn unit_written(
-        &mut self,
-        view: &View<'_>,
-        slot: u32,
-        lpa: Lpa,
-        (old, new): (Ppa, Ppa),
-        merged_with: MergedWith,
-    ) -> Checked {
-        let request = self.requests.get(view, slot)?.request;
-        self.ledger.host_units += 1;
-        self.ledger.host_sectors += sectors_in(&request, lpa, view.ftl.geometry().sectors_per_unit());
-        self.requests.unit_done(view, slot, lpa, Op::Write)?;
-        self.unit_is_mapped(view, slot, lpa)?;
-        if let Some(book) = &self.dram {
-            book.sets_out(view, slot)?;
-        }
-        self.unit_moved(view, lpa, Source::Host);
-        if let Some(blame) = &mut self.blame {
-            blame.unit_written(view, slot, lpa, new);
-        }
-        agrees(view, lpa, new)?;
-        self.lies_in_its_partition(view, lpa, new)?;
-        self.host_unit_placed(view, old, new)?;
-        if let (Some(book), Some(banks)) = (&mut self.tier, &mut self.banks) {
-            banks.done_in_flash(slot, mask_of(&request, lpa, sectors_per_unit(view)).count_ones());
-            book.written_below(view, lpa.0)?;
-        }
-        self.merged(view, slot, (lpa, old), merged_with)?;
-        if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
-            units.changed(view, lpa, old, new)?;
-            let inside = (self.requests.get(view, slot)?, self.requests.order());
-            oracle.written(view, slot, inside, lpa, (old, new), merged_with, &mut self.marks)?;
-        }
-        if let Some(clean) = &mut self.clean {
-            let said = request.hint == CacheHint::CleanWrite;
-            clean.written(view, lpa, new, (said, merged_with == MergedWith::Nothing), old)?;
-            if let (Some(oracle), true) = (&mut self.oracle, said) {
-                oracle.written_through(slot, lpa, mask_of(&request, lpa, sectors_per_unit(view)));
-            }
-        }
-        Ok(())
-    }
-
-    fn unit_trimmed(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, old: Ppa) -> Checked {
-        self.ledger.trimmed_units += u64::from(old != Ppa::UNMAPPED);
-        self.requests.unit_done(view, slot, lpa, Op::Trim)?;
-        self.unit_moved(view, lpa, Source::Host);
-        agrees(view, lpa, Ppa::UNMAPPED)?;
-        self.groups.invalidated(view, old)?;
-        if let Some(book) = &mut self.tier {
-            book.trimmed(view, lpa.0, &mut self.marks)?;
-        }
-        if let Some(codes) = &mut self.codes {
-            codes.left(old);
-        }
-        if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
-            units.changed(view, lpa, old, Ppa::UNMAPPED)?;
-            if old != Ppa::UNMAPPED && view.ftl.is_in_flight(old) {
-                self.marks.hit(Mark::TrimInController);
-            }
-            oracle.trimmed(view, slot, self.requests.get(view, slot)?, lpa, old, &mut self.marks);
-        }
-        Ok(())
-    }
-
-    fn unit_read(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, from: ninescope_engine::ReadFrom) -> Checked {
-        use ninescope_engine::ReadFrom;
-        self.unit_is_mapped(view, slot, lpa)?;
-        let place = match from {
-            ReadFrom::Nowhere => {
-                self.ledger.units_from_nowhere += 1;
-                Ppa::UNMAPPED
-            }
-            ReadFrom::Controller(place) => {
-                self.ledger.units_from_controller += 1;
-                place
-            }
-            ReadFrom::Media(place) => place,
-        };
-        let mapped = view.ftl.translate(lpa);
-        require!(mapped == place, Mapping, view.now, "unit {lpa} is read from {from:?}, the map says {mapped}");
-        self.coded_unit_read(view, slot, lpa, from);
-        let mask = match (&mut self.tier, &mut self.banks) {
-            (Some(book), Some(banks)) => {
-                let mask = book.looked_below(view, slot, lpa)?;
-                banks.done_in_flash(slot, mask.count_ones());
-                self.dram_unit_read(view, slot, (lpa, Some(mask)), from)?;
-                mask
-            }
-            _ if self.oracle.is_none() => return self.dram_unit_read(view, slot, (lpa, None), from),
-            _ => {
-                self.dram_unit_read(view, slot, (lpa, None), from)?;
-                mask_of(&self.requests.get(view, slot)?.request, lpa, sectors_per_unit(view))
-            }
-        };
-        if let (Some(codes), ReadFrom::Media(place)) = (&mut self.codes, from) {
-            codes.asks_for(slot, place, mask);
-        }
-        if let Some(oracle) = &mut self.oracle {
-            oracle.read(view, slot, (lpa, mask), from, &mut self.marks)?;
-        }
-        Ok(())
     }
 
     #[inline]

@@ -39,7 +39,10 @@ fn what_does_not_go_with_it_is_named_by_what_was_typed() {
     let tiered = ["ftl.map=entries", "ftl.mapping_unit=16KiB", "tier.placement=wo-dm"];
     let scm = "scm={channels=1,banks_per_channel=1,capacity=\"64KiB\",slot_size=\"16KiB\",read=\"1us\",set=\"1us\",\
                reset=\"1us\",command_address=\"1us\",channel_rate=\"1GB/s\"}";
-    expect(&[tiered[0], tiered[1], tiered[2], scm], &["ftl.map is entries, and tier.placement is wo-dm", "`wb` and `rewritten` alone"]);
+    expect(
+        &[tiered[0], tiered[1], tiered[2], scm],
+        &["ftl.map is entries, and tier.placement is wo-dm", "`wb` and `rewritten` alone"],
+    );
 }
 
 #[test]
