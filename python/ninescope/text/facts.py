@@ -43,25 +43,7 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
             f"{operations.get('gc_reads', 0):,} pages read, {operations.get('gc_programs', 0):,} programmed, "
             f"{operations.get('erases', 0):,} erases",
         )
-    counters: Mapping[str, int] = document.get("counters") or {}
-    happened = [
-        f"{counters[name]:,} {words}"
-        for name, words in (
-            ("buffer_stalls", "waits of writes for the write buffer"),
-            ("allocation_stalls", "waits of writes for a free page"),
-            ("read_modify_write_reads", "reads to complete units written in part"),
-            ("unmapped_units", "units read that were never written"),
-            ("suspends", "operations suspended"),
-            ("split_requests", "requests larger than a command"),
-            ("fetches", "fetches of commands"),
-            ("non_queued_commands", "commands that had the drive for themselves"),
-            ("interrupts", "interrupts"),
-            ("gathered_completions", "completions told of by them"),
-        )
-        if counters.get(name)
-    ]
-    if happened:
-        yield "events", ", ".join(happened)
+    yield from _events(document.get("counters") or {})
     yield from _host_cache(document)
     yield from _suspensions(document.get("suspension") or {})
     if "utilisation" in document and document["utilisation"] is None:
@@ -179,6 +161,28 @@ def _use(utilisation: Mapping[str, Any], memory: str) -> Iterator[tuple[str, str
         if held:
             parts = ", ".join(f"{occupancy_name(name)} {percent(share)}" for share, name in held)
             yield f"{words.removeprefix(f'{memory} ')} with", parts
+
+
+def _events(counters: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Say what happened that need not."""
+    happened = [
+        f"{counters[name]:,} {words}"
+        for name, words in (
+            ("buffer_stalls", "waits of writes for the write buffer"),
+            ("allocation_stalls", "waits of writes for a free page"),
+            ("read_modify_write_reads", "reads to complete units written in part"),
+            ("unmapped_units", "units read that were never written"),
+            ("suspends", "operations suspended"),
+            ("split_requests", "requests larger than a command"),
+            ("fetches", "fetches of commands"),
+            ("non_queued_commands", "commands that had the drive for themselves"),
+            ("interrupts", "interrupts"),
+            ("gathered_completions", "completions told of by them"),
+        )
+        if counters.get(name)
+    ]
+    if happened:
+        yield "events", ", ".join(happened)
 
 
 def _steadiness(told: Steadiness) -> str:
