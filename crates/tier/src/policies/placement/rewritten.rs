@@ -84,7 +84,8 @@ impl PlacementParameters for Rewritten {
     fn problem(&self) -> Option<(&'static str, String)> {
         let told = self.recent_writes;
         let legal = told > 0.0 && told <= 1_000.0;
-        (!legal).then(|| ("recent_writes", format!("is {told}, it must be a multiple of the slots from above 0 to 1000")))
+        (!legal)
+            .then(|| ("recent_writes", format!("is {told}, it must be a multiple of the slots from above 0 to 1000")))
     }
 }
 
