@@ -361,7 +361,7 @@ def test_a_job_on_channels_of_its_own_does_not_notice_a_noisy_one():
     jobs = ninescope.Workload.jobs(quiet | {"channels": [1]}, noisy | {"channels": [0, 3]})
     apart = channels(4).run(jobs, alone=True, check="full")
     waits = apart.jobs[0].waits["read"]
-    causes = ("die_host_read", "die_host_program", "die_channel_wait", "channel_wait")
+    causes = ("die_waiting_for_channel", "die_host_read", "die_host_program", "channel")
     assert held_by(waits, "noisy", *causes) == 0
     assert held_by(shared.jobs[0].waits["read"], "noisy", *causes) > 0
     assert waits.behind_ns.keys() <= {"quiet", "noisy"}

@@ -10,9 +10,9 @@ use ninescope_generators::{
 use ninescope_model::units::{Bytes, Duration};
 use ninescope_model::{TIME_MAX, Workload};
 
-use super::OnDrive;
 use super::limits::cached_limits;
 use super::preconditioning::preconditioning;
+use super::{OnDrive, Tenants};
 use crate::assembly::{Assembly, fit_drive};
 use crate::config::{JobFile, JobWork};
 use crate::error::Error;
@@ -66,18 +66,8 @@ pub(super) fn of_job_file(request: &RunRequest, source: &WorkloadSource, file: J
     notes.extend(note);
     let limits = cached_limits(request, disk.requests, disk.duration, depth)?;
     let lanes = vec![LaneConfig::new(workload, depth)];
-    let (total_requests, job_names) = (disk.requests, Vec::new());
-    Ok(OnDrive {
-        assembly,
-        lanes,
-        job_names,
-        job_partitions: Vec::new(),
-        total_requests,
-        limits,
-        preconditioning,
-        report,
-        notes,
-    })
+    let (total_requests, tenants) = (disk.requests, Tenants::default());
+    Ok(OnDrive { assembly, lanes, tenants, total_requests, limits, preconditioning, report, notes })
 }
 
 fn whole(assembly: &Assembly) -> Vec<Range<u32>> {

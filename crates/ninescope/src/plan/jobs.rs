@@ -13,7 +13,7 @@ use super::limits::{limit_of, limits};
 use super::partitions::{self, OfJobs};
 use super::preconditioning::preconditioning;
 use super::tenant_traces::{NAMELESS, TenantTraces};
-use super::{OnDrive, disjoint};
+use super::{OnDrive, Tenants, disjoint};
 use crate::assembly::{Assembly, fit_drive};
 use crate::config::{JobOptions, LoadedJobs, words_of};
 use crate::error::Error;
@@ -51,7 +51,7 @@ pub(super) fn on_drive(
     jobs.traces.put_on(&assembly)?;
     notes.extend(jobs.traces.notes());
     let mut units = jobs.units(&regions, u64::from(assembly.geometry.sectors_per_unit()));
-    let OfJobs { partitions, of_job: mut job_partitions } = jobs.partitions(&units, request, &assembly)?;
+    let OfJobs { partitions, of_job } = jobs.partitions(&units, request, &assembly)?;
     assembly.ftl.partitions = partitions;
     units.extend(jobs.traces.units(&assembly));
     let units = disjoint(units);
@@ -63,7 +63,7 @@ pub(super) fn on_drive(
     let only = request.only_job.as_deref().map(|name| jobs.named(name)).transpose()?;
     let report = jobs.report(source, only)?;
     let total_requests = jobs.requests(&regions, only);
-    let mut job_names: Vec<String> = jobs.names().map(str::to_owned).collect();
+    let mut tenants = Tenants { names: jobs.names().map(str::to_owned).collect(), partitions: of_job };
     // A job alone was given its limit itself.
     let most = request.requests.filter(|_| jobs.several() || jobs.list.is_empty());
     let duration = request.duration.map(|duration| Ns(duration.0));
@@ -89,12 +89,12 @@ pub(super) fn on_drive(
     if let Some(only) = only {
         // What all of them would do has prepared the drive, and laid out its regions.
         lanes = lanes.into_iter().skip(only).take(1).collect();
-        job_partitions = job_partitions.into_iter().skip(only).take(1).collect();
+        tenants.partitions = tenants.partitions.into_iter().skip(only).take(1).collect();
     }
     if lanes.len() == 1 {
-        job_names.clear();
+        tenants.names.clear();
     }
-    Ok(OnDrive { assembly, lanes, job_names, job_partitions, total_requests, limits, preconditioning, report, notes })
+    Ok(OnDrive { assembly, lanes, tenants, total_requests, limits, preconditioning, report, notes })
 }
 
 /// The jobs of a run, every copy by itself, and behind them the traces.

@@ -8,7 +8,7 @@ use ninescope_model::{Arrival, Op, Request, Turns, UrgencyClass, Workload, Workl
 use super::limits::limits;
 use super::partitions::check_drive;
 use super::preconditioning::preconditioning;
-use super::{OnDrive, disjoint};
+use super::{OnDrive, Tenants, disjoint};
 use crate::assembly::Assembly;
 use crate::error::Error;
 use crate::precondition::WearIn;
@@ -76,17 +76,8 @@ pub(super) fn on_drive(
         }
     };
     let lanes: Vec<LaneConfig> = (0..tenants).map(lane).collect();
-    let job_names = (0..tenants).filter(|_| tenants > 1).map(|tenant| format!("tenant-{tenant}")).collect();
+    let names = (0..tenants).filter(|_| tenants > 1).map(|tenant| format!("tenant-{tenant}")).collect();
+    let tenants = Tenants { names, ..Tenants::default() };
     let (total_requests, notes) = (Some(total), note.into_iter().collect());
-    Ok(OnDrive {
-        assembly,
-        lanes,
-        job_names,
-        job_partitions: Vec::new(),
-        total_requests,
-        limits,
-        preconditioning,
-        report,
-        notes,
-    })
+    Ok(OnDrive { assembly, lanes, tenants, total_requests, limits, preconditioning, report, notes })
 }

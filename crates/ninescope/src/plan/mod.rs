@@ -52,14 +52,20 @@ pub struct Plan {
     pub(crate) run: serde_json::Value,
 }
 
+/// What results tell lanes apart by.
+#[derive(Default)]
+struct Tenants {
+    /// What they are called, where there are several.
+    names: Vec<String>,
+    /// The partition of each; empty where the drive is one.
+    partitions: Vec<u32>,
+}
+
 /// A workload on the drive that it runs on: what each kind of workload comes to.
 struct OnDrive {
     assembly: Assembly,
     lanes: Vec<LaneConfig>,
-    /// What the lanes are called, where there are several.
-    job_names: Vec<String>,
-    /// The partition of each lane; empty where the drive is one.
-    job_partitions: Vec<u32>,
+    tenants: Tenants,
     /// Requests of the workload, where they are known.
     total_requests: Option<u64>,
     limits: RunLimits,
@@ -137,9 +143,7 @@ impl Plan {
     }
 
     fn of(request: &RunRequest, snapshot_place: Option<SnapshotPlace>, on_drive: OnDrive) -> Self {
-        let OnDrive { assembly, lanes, job_names, job_partitions, total_requests, limits, preconditioning, .. } =
-            on_drive;
-        let (report, mut notes) = (on_drive.report, on_drive.notes);
+        let OnDrive { assembly, lanes, tenants, total_requests, limits, preconditioning, report, mut notes } = on_drive;
         notes.extend(assembly.spare_note());
         notes.extend(prefill_note(request, &assembly));
         notes.extend(over_provisioning_note(&assembly.config));
@@ -157,8 +161,8 @@ impl Plan {
             preconditioning,
             snapshot_place,
             lanes,
-            job_names,
-            job_partitions,
+            job_names: tenants.names,
+            job_partitions: tenants.partitions,
             notes,
             drive_name: request.drive_name(),
             run: request.run_settings(),

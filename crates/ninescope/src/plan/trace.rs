@@ -10,10 +10,10 @@ use ninescope_model::units::Duration;
 use ninescope_model::{PAGE_BYTES, SECTOR_BYTES};
 use ninescope_traces::{AddressMap, TraceOptions, TraceReader, TraceSummary, TraceVolume};
 
-use super::OnDrive;
 use super::cached::{BehindCache, UNKNOWN_WRITES, behind_cache};
 use super::limits::{cached_limits, limits};
 use super::preconditioning::preconditioning;
+use super::{OnDrive, Tenants};
 use crate::assembly::{Assembly, Unfit, fit_drive};
 use crate::config::{AddressPolicy, LoadedDrive};
 use crate::error::Error;
@@ -71,18 +71,8 @@ pub(super) fn on_drive(
     let limits = limits(request, Some(total), request.requests, duration, depth)?;
     let report = WorkloadReport::of_trace(&path, &source, &summary)?;
     let lanes = vec![LaneConfig::new(Box::new(TraceReader::open(&path, options)?), depth)];
-    let (total_requests, job_names) = (Some(total), Vec::new());
-    Ok(OnDrive {
-        assembly,
-        lanes,
-        job_names,
-        job_partitions: Vec::new(),
-        total_requests,
-        limits,
-        preconditioning,
-        report,
-        notes,
-    })
+    let (total_requests, tenants) = (Some(total), Tenants::default());
+    Ok(OnDrive { assembly, lanes, tenants, total_requests, limits, preconditioning, report, notes })
 }
 
 /// A run of a trace of the disk behind a cache.
@@ -104,18 +94,8 @@ fn of_disk(
     let depth = source.iodepth.unwrap_or(u32::MAX);
     let limits = cached_limits(request, request.requests, request.duration, depth)?;
     let lanes = vec![LaneConfig::new(workload, depth)];
-    let (total_requests, job_names) = (request.requests, Vec::new());
-    Ok(OnDrive {
-        assembly,
-        lanes,
-        job_names,
-        job_partitions: Vec::new(),
-        total_requests,
-        limits,
-        preconditioning,
-        report,
-        notes,
-    })
+    let (total_requests, tenants) = (request.requests, Tenants::default());
+    Ok(OnDrive { assembly, lanes, tenants, total_requests, limits, preconditioning, report, notes })
 }
 
 /// The units that a trace reads whose addresses count from `offset` on [B].
