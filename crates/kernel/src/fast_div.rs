@@ -2,12 +2,13 @@
 
 /// Divides any `u32` by a fixed divisor with one multiplication.
 ///
-/// With `magic = ceil(2^64 / d)` the quotient `(magic * n) >> 64` is exact for every 32-bit `n` and `d`
-/// (Lemire, Kaser and Kurz, "Faster remainder by direct computation", 2019).
+/// With `magic = floor((2^64 - 1) / d)` the quotient `(magic * (n + 1)) >> 64` is exact for every 32-bit `n` and `d`, 1 among
+/// them: `magic * d` is `2^64 - e` with `1 <= e <= d`, so that `magic * (n + 1) / 2^64` is less than `(n + 1) / d` by something,
+/// and by no more than `1 / d` (Robison, "N-bit unsigned division via N-bit multiply-add", 2005).
 #[derive(Clone, Copy, Debug)]
 pub struct FastDiv {
     divisor: u32,
-    /// `ceil(2^64 / divisor)`; 0 stands for the 2^64 of divisor 1.
+    /// `floor((2^64 - 1) / divisor)`.
     magic: u64,
 }
 
@@ -17,7 +18,7 @@ impl FastDiv {
     #[must_use]
     pub fn new(divisor: u32) -> Self {
         assert!(divisor > 0, "a divisor is positive");
-        Self { divisor, magic: (1_u128 << 64).div_ceil(u128::from(divisor)) as u64 }
+        Self { divisor, magic: u64::MAX / u64::from(divisor) }
     }
 
     /// The divisor.
@@ -31,10 +32,7 @@ impl FastDiv {
     #[inline]
     #[must_use]
     pub fn quotient(self, n: u32) -> u32 {
-        if self.magic == 0 {
-            return n;
-        }
-        ((u128::from(self.magic) * u128::from(n)) >> 64) as u32
+        ((u128::from(self.magic) * u128::from(u64::from(n) + 1)) >> 64) as u32
     }
 
     /// `(n / divisor, n % divisor)`.

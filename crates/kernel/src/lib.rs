@@ -17,6 +17,7 @@ mod slab;
 mod snapshot;
 mod table;
 mod time;
+mod touched;
 pub mod wake_queue;
 
 pub use bit_table::BitTable;
@@ -31,4 +32,5 @@ pub use slab::Slab;
 pub use snapshot::{SectionReader, SectionWriter, Snapshot, SnapshotError, must_hold};
 pub use table::{IdTable, zeroed};
 pub use time::{Ns, Rate};
+pub use touched::Touched;
 pub use wake_queue::{IndexedHeap, ResourceId, TournamentTree, WakeQueue};

@@ -125,8 +125,9 @@ impl<K: Kind> Device<K> {
             self.host.moved_by_tenant(&mut self.run, &job, began, last);
         }
         if last {
-            let parts = job.parts(&self.run);
-            self.complete(job.command, parts, job.transaction)?;
+            let mut parts = Parts::default();
+            job.add_parts(&self.run, &mut parts);
+            self.complete(job.command, &mut parts, job.transaction)?;
         }
         if job.transaction != NONE {
             self.run.transactions.slab.remove(job.transaction);
@@ -135,9 +136,14 @@ impl<K: Kind> Device<K> {
     }
 
     /// One part of a command is done; the last one completes the command and gives it its parts.
-    pub(super) fn finish_part(&mut self, command: u32, parts: &Parts, transaction: u32) -> Result<(), SimulationError> {
+    pub(super) fn finish_part(
+        &mut self,
+        command: u32,
+        parts: &mut Parts,
+        transaction: u32,
+    ) -> Result<(), SimulationError> {
         if self.host.part_ends(command) {
-            return self.complete(command, *parts, transaction);
+            return self.complete(command, parts, transaction);
         }
         if let Some(tenants) = &mut self.run.transactions.tenants {
             tenants.drop_carried();
@@ -147,16 +153,16 @@ impl<K: Kind> Device<K> {
 
     /// Completes a command. `parts` are those of its critical chain since the command left the front
     /// stages. `transaction` is its page access, `NONE` where it has none.
-    pub(super) fn complete(&mut self, index: u32, mut parts: Parts, transaction: u32) -> Result<(), SimulationError> {
+    pub(super) fn complete(&mut self, index: u32, parts: &mut Parts, transaction: u32) -> Result<(), SimulationError> {
         let now = self.run.now;
         let command = *self.host.command(index);
         if self.waits_for_memory {
-            self.add_waits_for_memory(index, &mut parts, transaction);
+            self.add_waits_for_memory(index, parts, transaction);
         }
         if self.host.has_protocol() {
-            return self.complete_by_protocol(index, parts, transaction);
+            return self.complete_by_protocol(index, *parts, transaction);
         }
-        let latency = command.close_parts(&mut self.run, &mut parts)?;
+        let latency = command.close_parts(&mut self.run, parts)?;
         if let Some(tenants) = &mut self.run.transactions.tenants {
             tenants.completes(index, transaction);
             if self.waits_for_memory {
@@ -165,7 +171,7 @@ impl<K: Kind> Device<K> {
         }
         self.command_over(index, &command)?;
         let awaited = self.host.leaves(now, index, &command);
-        self.request_ended((&command, &command), (latency, awaited), &parts, (index, transaction))
+        self.request_ended((&command, &command), (latency, awaited), parts, (index, transaction))
     }
 
     /// Nothing is done for a command any more.

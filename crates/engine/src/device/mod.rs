@@ -255,13 +255,16 @@ impl<K: Kind> Device<K> {
             observe!(self, Event::Started { write_completion, protocol, lane_depths, limits: &limits, buffer });
         }
         self.start_reliability()?;
-        // Where the last slice ended between two events of one instant, the rest of them comes first.
-        if self.run.queue.peek().is_none_or(|(next, _)| next > self.run.now) {
-            self.drain_instant()?;
-        }
         let end = self.run.counters.events + events;
         let mut finished = false;
-        while self.run.counters.events < end {
+        loop {
+            // Between two events of one instant nothing is decided yet.
+            if self.run.queue.peek().is_none_or(|(next, _)| next > self.run.now) {
+                self.drain_instant()?;
+            }
+            if self.run.counters.events >= end {
+                break;
+            }
             let Some((at, resource)) = self.run.queue.pop() else {
                 finished = true;
                 break;
@@ -270,9 +273,6 @@ impl<K: Kind> Device<K> {
             self.run.now = at;
             self.run.counters.events += 1;
             self.wake(resource)?;
-            if self.run.queue.peek().is_none_or(|(next, _)| next > at) {
-                self.drain_instant()?;
-            }
         }
         if finished {
             self.check_quiet()?;

@@ -95,7 +95,7 @@ impl<K: Kind> Device<K> {
         let set_out = self.host.command(record.parent).mark;
         parts.add(record.stall_cause, queued - set_out - Ns(parts.total()));
         self.run.transactions.add_write(transaction, self.run.now, &mut parts);
-        self.finish_part(record.parent, &parts, transaction)
+        self.finish_part(record.parent, &mut parts, transaction)
     }
 
     // ---- FLUSH -------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ impl<K: Kind> Device<K> {
         while let Some(command) = self.flash.next_finished_flush() {
             let mut parts = Parts::default();
             parts.add(Cause::ProgramWait, self.run.now - self.host.command(command).mark);
-            self.complete(command, parts, NONE)?;
+            self.complete(command, &mut parts, NONE)?;
         }
         Ok(())
     }

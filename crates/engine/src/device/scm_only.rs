@@ -41,7 +41,7 @@ impl<K: Kind> Device<K> {
     /// Nothing is erased before it is overwritten, so that nothing is gained by forgetting.
     pub(super) fn trim_on_scm(&mut self, index: u32) -> Result<(), SimulationError> {
         self.scm.ignore_trim(self.host.command(index).sectors);
-        self.complete(index, Parts::default(), NONE)
+        self.complete(index, &mut Parts::default(), NONE)
     }
 
     /// The sectors of a write are on the media.
@@ -52,7 +52,7 @@ impl<K: Kind> Device<K> {
         // Where the page had no slot, it waited for one.
         parts.add(Cause::MigrationWait, queued - self.host.command(command).mark);
         self.run.transactions.add_write(transaction, self.run.now, &mut parts);
-        self.finish_part(command, &parts, transaction)?;
+        self.finish_part(command, &mut parts, transaction)?;
         self.run.transactions.slab.remove(transaction);
         Ok(())
     }

@@ -121,7 +121,7 @@ impl<K: Kind> Device<K> {
             self.flash.overtake_flush_reads(lpa);
             self.repair(lpa)?;
         }
-        self.complete(index, Parts::default(), NONE)
+        self.complete(index, &mut Parts::default(), NONE)
     }
 
     // ---- units written in part -------------------------------------------------------------------
@@ -346,8 +346,8 @@ impl<K: Kind> Device<K> {
         if self.flash.completes_at_program() {
             return self.send_partial_pages();
         }
-        let parts = self.parts_before_placing(entry);
-        self.finish_part(entry.command, &parts, NONE)
+        let mut parts = self.parts_before_placing(entry);
+        self.finish_part(entry.command, &mut parts, NONE)
     }
 
     /// Where the time of an entry went until it is placed, or its unit is read again. What was kept of it is taken out.

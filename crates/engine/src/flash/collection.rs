@@ -1,7 +1,7 @@
 //! Garbage collection in time: page reads, moves, programs, erases of each pool.
 
 use ninescope_ftl::{GcStep, Placed};
-use ninescope_kernel::{BitTable, WakeQueue};
+use ninescope_kernel::{Touched, WakeQueue};
 use ninescope_model::{BlockGroup, Pool, Ppa};
 
 use super::Flash;
@@ -24,7 +24,7 @@ struct GcJob {
 pub(super) struct Collection {
     jobs: Vec<GcJob>,
     /// Pools in which it may go on before time moves on.
-    touched: BitTable,
+    touched: Touched,
     /// Groups whose erase waits for reads.
     erases_waiting: Vec<u32>,
     /// Pages that a pool may have under way.
@@ -37,7 +37,7 @@ impl Collection {
         let pools = pools as usize;
         Self {
             jobs: vec![GcJob::default(); pools],
-            touched: BitTable::new(pools),
+            touched: Touched::new(pools),
             erases_waiting: Vec::with_capacity(pools),
             pages_max: pages_max.max(1),
         }
@@ -46,7 +46,7 @@ impl Collection {
     /// It may go on in a pool.
     #[inline]
     pub fn touch(&mut self, pool: Pool) {
-        self.touched.set(pool.index());
+        self.touched.touch(pool.0);
     }
 
     /// A page of moves went to its die.
@@ -99,15 +99,13 @@ impl Flash {
     /// Whether garbage collection may go on anywhere before time moves on.
     #[inline]
     pub fn collection_may_go_on(&self) -> bool {
-        self.collection.touched.next_set(0).is_some()
+        self.collection.touched.has_some()
     }
 
     /// The next pool in which garbage collection may go on before time moves on.
     #[inline]
     pub fn next_touched_pool(&mut self) -> Option<Pool> {
-        let pool = self.collection.touched.next_set(0)?;
-        self.collection.touched.clear(pool);
-        Some(Pool(pool as u32))
+        self.collection.touched.take_next().map(Pool)
     }
 
     /// What the FTL wants done in a pool, as far as the bound on pages in flight allows; `None` while what is under way is to

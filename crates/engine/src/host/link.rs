@@ -40,13 +40,11 @@ impl LinkJob {
     /// Where the time of a part of a read went that has just arrived: the last one to finish is the critical one, whose waits
     /// the request inherits.
     #[inline]
-    pub fn parts<Q>(&self, run: &Run<Q>) -> Parts {
-        let mut parts = Parts::default();
+    pub fn add_parts<Q>(&self, run: &Run<Q>, parts: &mut Parts) {
         parts.add(Cause::Link, run.now - self.ready);
         if self.transaction != NONE {
-            run.transactions.add_read(self.transaction, &mut parts);
+            run.transactions.add_read(self.transaction, parts);
         }
-        parts
     }
 }
 

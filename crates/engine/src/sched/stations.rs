@@ -3,7 +3,7 @@
 //! A wait is the difference of a station's ledger between queueing and issue. One that finds its station idle takes no
 //! snapshot: it is issued at this instant, unless something else is.
 
-use ninescope_kernel::{BitTable, Fifo, NONE, Ns, ResourceId, WakeQueue};
+use ninescope_kernel::{Fifo, NONE, Ns, ResourceId, Touched, WakeQueue};
 use ninescope_model::Occupancy;
 
 use super::bus::Bus;
@@ -20,9 +20,9 @@ pub struct Stations<W> {
     all: Vec<Station<W>>,
     buses: Vec<Bus>,
     /// Stations that may be given a command before time moves on.
-    touched: BitTable,
+    touched: Touched,
     /// Channels that may be granted before time moves on.
-    buses_touched: BitTable,
+    buses_touched: Touched,
     scheduler: Box<dyn TransactionScheduler>,
     /// Who goes first over a channel; none: commands.
     arbitration: Option<Box<dyn ChannelArbitration>>,
@@ -63,8 +63,8 @@ impl<W: Default> Stations<W> {
         Self {
             all: (0..stations).map(|_| Station::default()).collect(),
             buses: (0..buses).map(|_| Bus::default()).collect(),
-            touched: BitTable::new(stations as usize),
-            buses_touched: BitTable::new(buses as usize),
+            touched: Touched::new(stations as usize),
+            buses_touched: Touched::new(buses as usize),
             scheduler,
             arbitration: channel.chosen().build(),
             programs_are_commands: channel.chosen().programs_are_commands(),
@@ -120,7 +120,7 @@ impl<W> Stations<W> {
         run.transactions.push(&mut unit.queues[class as usize], index);
         unit.waiting |= 1 << class as u8;
         match unit.phase() {
-            Phase::Free => self.touched.set(station as usize),
+            Phase::Free => self.touched.touch(station),
             // The transfer was to end without an event, because nothing waited.
             Phase::DataOut => run.queue.schedule(wake, unit.data_out_end),
             _ => {}
@@ -142,9 +142,7 @@ impl<W> Stations<W> {
     /// The next station that may be given a command.
     #[inline]
     pub fn next_touched(&mut self) -> Option<u32> {
-        let station = self.touched.next_set(0)?;
-        self.touched.clear(station);
-        Some(station as u32)
+        self.touched.take_next()
     }
 
     /// The scheduler's choice among what waits. `urgent` says whether host writes wait for garbage collection.
@@ -223,15 +221,13 @@ impl<W> Stations<W> {
     /// The next channel that may be granted.
     #[inline]
     pub fn next_touched_bus(&mut self) -> Option<u32> {
-        let bus = self.buses_touched.next_set(0)?;
-        self.buses_touched.clear(bus);
-        Some(bus as u32)
+        self.buses_touched.take_next()
     }
 
     /// A channel may be granted before time moves on.
     #[inline]
     pub fn touch_bus(&mut self, bus: u32) {
-        self.buses_touched.set(bus as usize);
+        self.buses_touched.touch(bus);
     }
 
     /// A station asks for its channel, for which it waits in the phase named; a `bare` command carries no data. It is
@@ -245,7 +241,7 @@ impl<W> Stations<W> {
         let is_command = bare || (self.programs_are_commands && waits == Phase::WaitingToSend);
         let queue = if is_command { &mut channel.commands } else { &mut channel.data };
         queue.push_back(&mut self.all[..], station, bus_link);
-        self.buses_touched.set(bus as usize);
+        self.buses_touched.touch(bus);
     }
 
     /// The station that gets a channel now, and whether it had to wait for it. None while nobody wants it or it is busy: it
@@ -294,7 +290,7 @@ impl<W> Stations<W> {
     #[inline]
     pub fn set_free(&mut self, now: Ns, station: u32) {
         self.all[station as usize].enter(now, Phase::Free, Occupancy::Idle);
-        self.touched.set(station as usize);
+        self.touched.touch(station);
     }
 
     /// Data leave a station, which is held until then. Nobody has to decide anything at that time where nothing waits and

@@ -136,7 +136,12 @@ impl WakeQueue for TournamentTree {
     #[inline]
     fn pop(&mut self) -> Option<(Ns, ResourceId)> {
         let (at, winner) = self.peek()?;
-        self.set(winner, Ns::NEVER);
+        // It has won all of its matches: each is played again, without asking.
+        let number = winner.index() / MATCH;
+        self.times[winner.index()] = Ns::NEVER;
+        self.matches[number] = self.play(number);
+        self.halls[number / MATCH] = first(match_of(&self.matches, number / MATCH));
+        self.winner = first(&self.halls);
         Some((at, winner))
     }
 }

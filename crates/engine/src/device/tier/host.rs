@@ -171,7 +171,7 @@ impl<K: Kind> Device<K> {
         let command = *self.host.command(index);
         if self.tiered().lower() == Lower::Scm {
             self.scm.ignore_trim(command.sectors);
-            return self.complete(index, Parts::default(), NONE);
+            return self.complete(index, &mut Parts::default(), NONE);
         }
         debug_assert_eq!(command.op, Op::Trim, "a TRIM");
         let whole = self.tiered().whole();

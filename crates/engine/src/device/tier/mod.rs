@@ -212,6 +212,6 @@ impl<K: Kind> Device<K> {
         if self.host.command(command).pending == 1 {
             self.ends_without_answer(command);
         }
-        self.finish_part(command, &parts, NONE)
+        self.finish_part(command, &mut parts, NONE)
     }
 }
