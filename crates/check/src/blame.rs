@@ -116,6 +116,8 @@ pub struct Blame {
     inside: BTreeMap<u64, Ns>,
     /// Whether writes complete when they are programmed.
     at_program: bool,
+    /// By slot: whether its write completes when it is programmed, as all do or as it asks.
+    ends_at_program: Vec<bool>,
     /// By slot: the unit that got its place last, and when.
     written: Vec<(Lpa, Ns)>,
     /// By first unit of a page that is to be programmed for a request: the last unit in it.
@@ -141,15 +143,17 @@ impl Blame {
         }
     }
 
-    pub fn fetched(&mut self, now: Ns, slot: u32, (id, tenant): (u64, u16)) {
+    pub fn fetched(&mut self, now: Ns, slot: u32, (id, tenant): (u64, u16), fua: bool) {
         if self.slots.len() <= slot as usize {
             self.slots.resize(slot as usize + 1, NOBODY);
             self.tenants.resize(slot as usize + 1, 0);
+            self.ends_at_program.resize(slot as usize + 1, false);
             self.written.resize(slot as usize + 1, (Lpa::NONE, Ns::NEVER));
         }
         self.written[slot as usize] = (Lpa::NONE, Ns::NEVER);
         self.slots[slot as usize] = id;
         self.tenants[slot as usize] = tenant;
+        self.ends_at_program[slot as usize] = self.at_program || fua;
         self.inside.insert(id, now);
     }
 
@@ -158,8 +162,9 @@ impl Blame {
         self.written[slot as usize] = (lpa, view.now);
         let page = view.ftl.geometry().first_unit_of_page(place).0;
         self.first_writers.entry(page).or_insert(self.tenants[slot as usize]);
-        if self.at_program {
+        if self.ends_at_program[slot as usize] {
             self.last_in_page.insert(page, lpa);
+            self.last_writers.remove(&page);
         } else {
             self.last_writers.insert(page, self.slots[slot as usize]);
         }
@@ -207,7 +212,8 @@ impl Blame {
         let tenants = self.tenants_of(command.kind, accesses);
         if command.kind == CommandKind::Program && !self.at_program {
             // Nobody waits for the end of such a program, but reads for the same writes may wait behind it.
-            for (owner, access) in owners.iter_mut().zip(accesses).filter(|(_, access)| access.source == Source::Host) {
+            let unawaited = |access: &Access| access.source == Source::Host && access.slot == NONE;
+            for (owner, access) in owners.iter_mut().zip(accesses).filter(|(_, access)| unawaited(access)) {
                 *owner = self.last_writers.remove(&access.ppa.0).unwrap_or(NOBODY);
             }
         }
@@ -385,7 +391,8 @@ impl Blame {
         if op == Op::Write && transaction == NONE {
             // What completes later than its last unit got a place in flash waited for one above.
             let (lpa, at) = self.written[slot as usize];
-            return (!self.at_program && at == now).then(|| merged(lpa));
+            let buffered = !self.ends_at_program[slot as usize];
+            return (buffered && at == now).then(|| merged(lpa));
         }
         let part = self.parts.get(transaction as usize).filter(|part| part.owner == id)?;
         // Of a write the access may be one of another medium, under the number of one that has ended.

@@ -41,6 +41,7 @@ pub struct Ledger {
     pub fetched_commands: u64,
     pub interrupts: u64,
     pub gathered_completions: u64,
+    fua_writes: u64,
     split_requests: u64,
     split_commands: u64,
     /// Pages programmed since the beginning, warm-up included.
@@ -89,6 +90,7 @@ impl Ledger {
 
     /// A command is taken in for a request.
     pub fn taken_in(&mut self, part: &Request, whole: &Request) {
+        self.fua_writes += u64::from(part.fua);
         let split = u64::from(part.sectors < whole.sectors);
         self.split_commands += split;
         self.split_requests += split * u64::from(part.lba == whole.lba);
@@ -150,6 +152,7 @@ impl Ledger {
         same("engine.fetched_commands", engine.fetched_commands, self.fetched_commands)?;
         same("engine.interrupts", engine.interrupts, self.interrupts)?;
         same("engine.gathered_completions", engine.gathered_completions, self.gathered_completions)?;
+        same("engine.fua_writes", engine.fua_writes, self.fua_writes)?;
         same("engine.split_requests", engine.split_requests, self.split_requests)?;
         same("engine.split_commands", engine.split_commands, self.split_commands)?;
         let kinds = [

@@ -71,6 +71,8 @@ marks! {
     DramWait, "dram_wait", "An access to DRAM waited for one before it.";
     DramBehindCache, "dram_behind_cache", "An access to DRAM waited for one of a cache there.";
     HeldByLimit, "held_by_limit", "The limit of a job held a request back.";
+    FuaOfCache, "fua_of_cache", "A write that asked to be on the media went through a cache that forgets.";
+    FuaBesideOthers, "fua_beside_others", "A write that asked to be on the media sent out a page with what others had buffered.";
     MultiUnitPage, "several_units_of_one_page", "One page read delivered several units.";
 }
 

@@ -86,6 +86,7 @@ rules! {
     FlushDurability, "flush-durability", "When a FLUSH completes, everything written before it is on the media.";
     WriteDurability, "write-durability",
         "Without a write buffer a write completes when all its units are on the media.";
+    FuaDurability, "fua-durability", "When a write that asks for it completes, what it wrote is on the media, or in memory that keeps it.";
     SlotPartition, "slot-partition",
         "A slot is free, holds one page or waits for its last reads; a page has one slot at most, and is written there.";
     SlotMasks, "slot-masks",

@@ -72,6 +72,8 @@ pub struct EngineCounters {
     pub trim_sectors_ignored: u64,
     /// Times an operation waited for its channel.
     pub channel_waits: u64,
+    /// Commands that write and are to complete when that is on the media.
+    pub fua_writes: u64,
     /// Requests larger than a command may be.
     pub split_requests: u64,
     /// Commands of such requests.

@@ -4,7 +4,9 @@
 //! there, and says what is to move.
 
 mod drain;
+mod migration;
 mod rest;
+mod through;
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -16,7 +18,9 @@ use ninescope_tier::{Eviction, OnRead, PlacementConfig, Slot, SlotState, Tier, W
 use crate::meter::TierSample;
 use crate::transaction::Harm;
 use drain::Drain;
+pub use migration::{Migration, MigrationKind, Occasion};
 use rest::Rest;
+use through::Through;
 
 /// What lies below the slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,81 +30,6 @@ pub enum Lower {
     Flash,
     /// Storage-type memory: a page is a slot of the second medium.
     Scm,
-}
-
-/// What a migration does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MigrationKind {
-    /// Copies the dirty sectors of a slot down, so that it becomes free.
-    #[default]
-    Evict,
-    /// Copies the sectors that a slot lacks up; they are clean there.
-    CopyUp,
-    /// The same, and the lower medium forgets them.
-    MoveUp,
-}
-
-/// Why a page moves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Occasion {
-    /// A request, a FLUSH or the policy needs it.
-    #[default]
-    Need,
-    /// A read goes on where others ended, and may come to it.
-    ReadAhead,
-    /// The host rests.
-    Rest,
-}
-
-/// One page on its way from one medium to the other.
-#[derive(Clone, Copy, Debug)]
-pub struct Migration {
-    /// What it does.
-    pub kind: MigrationKind,
-    /// Why it does that.
-    pub occasion: Occasion,
-    /// The page.
-    pub page: u32,
-    /// Its slot, `NONE` while it waits for one.
-    pub slot: u32,
-    /// How often the slot's content had been forgotten when it began.
-    pub forgotten: u16,
-    /// Sectors that go down; of a page that comes up, those that the host writes meanwhile.
-    pub sectors: u32,
-    /// Reads under way.
-    pub reads: u8,
-    /// An eviction is completed with what the unit held below.
-    pub merges: bool,
-    /// That is read when the slot has been, not beside it.
-    pub rest_is_due: bool,
-    /// Where the unit lay in flash whose content was read, if any was.
-    pub taken_from: Residence,
-    /// The host command that completes when this has ended, or has read what it carries; `NONE` for none.
-    pub command: u32,
-    /// What it read from flash is no good.
-    pub harm_in_flash: Option<Harm>,
-    /// What a bank read for it is no good.
-    pub harm_in_slot: Option<Harm>,
-}
-
-impl Default for Migration {
-    fn default() -> Self {
-        Self {
-            kind: MigrationKind::Evict,
-            occasion: Occasion::Need,
-            page: NONE,
-            slot: NONE,
-            forgotten: 0,
-            sectors: 0,
-            reads: 0,
-            merges: false,
-            rest_is_due: false,
-            taken_from: Residence::NONE,
-            command: NONE,
-            harm_in_flash: None,
-            harm_in_slot: None,
-        }
-    }
 }
 
 /// Who waits for a slot.
@@ -151,6 +80,8 @@ pub struct TierPart {
     in_flight_max: u32,
     /// What each FLUSH waits for, where the upper medium is volatile.
     drain: Option<Drain>,
+    /// Writes that wait for what they wrote there to be below.
+    through: Option<Through>,
     /// What goes down when the host rests, where something does.
     rest: Option<Rest>,
     /// A slot became free, or a migration ended.
@@ -176,6 +107,7 @@ impl TierPart {
             filling: BitTable::new(pages as usize),
             in_flight_max,
             drain: config.volatile.then(|| Drain::new(slots, depth)),
+            through: config.volatile.then(|| Through::new(slots, depth)),
             rest: flush_at_rest.map(|after| Rest::new(Ns(after.0), slots)),
             touched: false,
         })
@@ -308,6 +240,9 @@ impl TierPart {
         if let (Some(drain), Some(slot)) = (&mut self.drain, self.tier.residency().slot_of(page)) {
             drain.forgotten(slot);
             self.touched = true;
+            if let Some(through) = &mut self.through {
+                through.forgotten(slot);
+            }
         }
         let slot = self.tier.residency_mut().forget(page)?;
         self.touched = true;
@@ -340,6 +275,27 @@ impl TierPart {
             self.touched = true;
         }
         Some(command)
+    }
+
+    // ---- writes that go through a volatile medium ----------------------------------------------------
+
+    /// A bank takes up a write that is to be on the media, and had waited `for_slot`. In memory that keeps what it holds, it is
+    /// there with that.
+    pub(crate) fn goes_through(&mut self, slot: u32, command: u32, for_slot: Ns) {
+        let Some(through) = &mut self.through else { return };
+        through.taken_up(slot, command, for_slot);
+        self.tier.counters_mut().written_through += 1;
+        self.touched = true;
+    }
+
+    /// A slot has what a write wrote. Returns whether it waits for that to be below.
+    pub(crate) fn awaits_copy(&mut self, slot: u32, command: u32) -> bool {
+        self.through.as_mut().is_some_and(|through| through.written(slot, command))
+    }
+
+    /// The next write whose page is below, and how long it had waited for a slot.
+    pub(crate) fn next_written_through(&mut self) -> Option<(u32, Ns)> {
+        self.through.as_mut()?.next_done()
     }
 
     // ---- a host that rests ---------------------------------------------------------------------------
@@ -466,6 +422,11 @@ impl TierPart {
         {
             return Some((self.tier.copy_down(slot), Occasion::Need));
         }
+        if let Some(through) = &mut self.through
+            && let Some(slot) = through.next(self.tier.residency())
+        {
+            return Some((self.tier.copy_down(slot), Occasion::Need));
+        }
         let needed = self.pages_awaited.max(u32::from(!self.waiting.is_empty()));
         if let Some(eviction) = self.tier.next_eviction(needed) {
             return Some((eviction, Occasion::Need));
@@ -525,6 +486,9 @@ impl TierPart {
     pub(crate) fn eviction_taken_up(&mut self, migration: u32) -> u32 {
         let slot = self.migrations[migration].slot;
         self.tier.residency_mut().read_to_leave(slot);
+        if let Some(through) = &mut self.through {
+            through.copy_read(slot);
+        }
         let sectors = self.goes_down(self.tier.slot(slot));
         self.migrations[migration].sectors = sectors;
         sectors
@@ -546,6 +510,9 @@ impl TierPart {
         if let Some(drain) = &mut self.drain {
             let behind = !gone && self.tier.slot(slot).dirty != 0;
             drain.left(slot, behind, void);
+        }
+        if let Some(through) = &mut self.through {
+            through.left(slot);
         }
         let written_anew = !gone && self.tier.slot(slot).dirty == self.tier.whole();
         debug_assert!(gone == (self.tier.slot(slot).state != SlotState::Resident), "gone or resident");

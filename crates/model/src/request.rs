@@ -83,6 +83,8 @@ pub struct Request {
     pub op: Op,
     /// What a cache in front of the drive knows about it.
     pub hint: CacheHint,
+    /// Of a write: it completes when what it writes is on the media (force unit access).
+    pub fua: bool,
 }
 
 impl Request {

@@ -54,6 +54,8 @@ pub struct TierCounters {
     pub fetched_on_write: u64,
     /// Pages that were brought up ahead of a read.
     pub fetched_ahead: u64,
+    /// Pages that writes put there which complete when the pages are below.
+    pub written_through: u64,
     /// Pages that began to go down because the host rested.
     pub evicted_at_rest: u64,
     /// Pages that were to go up, and whose content changed below before they could.

@@ -177,7 +177,8 @@ impl TraceReader {
     fn request(&mut self, record: &TraceRecord) -> Result<Request, TraceError> {
         let placed = self.timeline.place(record.time_ns).ok_or_else(|| self.time_overflow())?;
         let submitted = if self.options.closed_loop { ninescope_kernel::Ns::ZERO } else { placed };
-        Ok(Request { submitted, lba: Lba(record.lba), sectors: record.sectors, op: record.op, ..Request::default() })
+        let TraceRecord { lba, sectors, op, fua, .. } = *record;
+        Ok(Request { submitted, lba: Lba(lba), sectors, op, fua, ..Request::default() })
     }
 
     fn time_overflow(&self) -> TraceError {

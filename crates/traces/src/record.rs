@@ -18,6 +18,8 @@ pub(super) struct TraceRecord {
     pub sectors: u32,
     /// What to do.
     pub op: Op,
+    /// Of a write: it asks to be on the media when it completes.
+    pub fua: bool,
     /// Whether the trace's bytes did not begin and end with a sector.
     pub is_unaligned: bool,
     /// What tells one volume of the trace from another.
@@ -37,6 +39,11 @@ impl TraceRecord {
         Ok(Self { is_unaligned, ..record })
     }
 
+    /// The same, which asks to be on the media if it is a write.
+    pub fn forced(self, fua: bool) -> Self {
+        Self { fua: fua && self.op == Op::Write, ..self }
+    }
+
     /// A request of `sectors` from sector `lba`.
     pub fn from_sectors(time_ns: u64, device: u64, lba: u64, sectors: u64, op: Op) -> Result<Self, LineProblem> {
         if sectors == 0 && op != Op::Flush {
@@ -47,6 +54,6 @@ impl TraceRecord {
         if lba.checked_add(sectors).is_none_or(|end| end >= SECTOR_LIMIT) {
             return Err(LineProblem::Overflow("address"));
         }
-        Ok(Self { time_ns, lba, sectors: count, op, is_unaligned: false, device })
+        Ok(Self { time_ns, lba, sectors: count, op, fua: false, is_unaligned: false, device })
     }
 }

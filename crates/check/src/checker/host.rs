@@ -24,7 +24,7 @@ impl Checker {
             self.intake.fetched(view.now, (id, lane), &whole)?;
         }
         if let Some(blame) = &mut self.blame {
-            blame.fetched(view.now, slot, (id, lane));
+            blame.fetched(view.now, slot, (id, lane), request.fua);
         }
         if let Some(banks) = &mut self.banks {
             banks.fetched(slot);
@@ -89,6 +89,11 @@ impl Checker {
             oracle.completed(view, slot, inside, span, &excused, &self.blocks, &mut self.marks)?;
             if let Some(book) = self.tier.as_ref().filter(|_| request.op == Op::Flush) {
                 oracle.flush_left_nothing(view, slot, inside, book)?;
+            }
+            if let Some(book) = self.tier.as_ref().filter(|_| request.fua)
+                && oracle.is_not_above_alone(view, slot, inside, book)?
+            {
+                self.marks.hit(Mark::FuaOfCache);
             }
         }
         let harm = match &mut self.codes {

@@ -154,6 +154,32 @@ impl Oracle {
         Ok(())
     }
 
+    /// A write that asked to be on the media completes: none of what it wrote is above alone. Returns whether any of it is or was
+    /// above, where it can be lost.
+    pub fn is_not_above_alone(
+        &mut self,
+        view: &View<'_>,
+        command: u32,
+        inside: &Inside,
+        book: &TierBook,
+    ) -> Result<bool, ninescope_engine::SimulationError> {
+        let version = self.command(command).version;
+        let pages = self.units_of(&inside.request);
+        for (slot, page, mask) in book.to_be_lost().into_iter().filter(|(_, page, _)| pages.contains(page)) {
+            let lpa = Lpa(page);
+            let asked = self.mask(lpa, &inside.request) & mask;
+            let alone = |at: &usize| self.follows(lpa) && self.slot_version(slot, *at) == version;
+            if let Some(sector) = sectors_of(asked).find(alone) {
+                let what = format!(
+                    "request {} completes, which asked to be on the media, and sector {sector} of page {page} is in slot {slot} alone",
+                    inside.id
+                );
+                return Err(Rule::FuaDurability.violated(view.now, what));
+            }
+        }
+        Ok(book.forgets())
+    }
+
     // ---- migrations ------------------------------------------------------------------------------
 
     fn carried(&mut self, migration: u32) -> Option<&mut Carried> {

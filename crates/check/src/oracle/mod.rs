@@ -219,8 +219,11 @@ impl Oracle {
         let group = view.ftl.geometry().group_and_offset(new).0;
         let erases = view.ftl.group(group).erase_count;
         let unit = Buffered { place: new, erases, order };
+        if inside.request.fua {
+            self.mark_fua_beside_others(view, slot, new, marks);
+        }
         self.buffered.push_back(unit);
-        if self.completes_at_program {
+        if self.completes_at_program || inside.request.fua {
             self.command(slot).placed.push(unit);
         }
         if !self.follows(lpa) {
@@ -466,18 +469,13 @@ impl Oracle {
         }
     }
 
-    /// Without a write buffer a write completes when its units are on the media.
+    /// Without a write buffer, or where it asks for that, a write completes when its units are on the media.
     fn require_programmed(&mut self, view: &View<'_>, slot: u32, inside: &Inside, blocks: &Blocks) -> Checked {
         let placed = std::mem::take(&mut self.command(slot).placed);
-        for unit in &placed {
-            require!(
-                Self::is_durable(view, blocks, unit),
-                WriteDurability,
-                view.now,
-                "request {} completes before its unit at {} is programmed",
-                inside.id,
-                unit.place
-            );
+        let rule = if self.completes_at_program { Rule::WriteDurability } else { Rule::FuaDurability };
+        if let Some(unit) = placed.iter().find(|unit| !Self::is_durable(view, blocks, unit)) {
+            let what = format!("request {} completes before its unit at {} is programmed", inside.id, unit.place);
+            return Err(rule.violated(view.now, what));
         }
         self.command(slot).placed = placed;
         Ok(())
@@ -666,6 +664,16 @@ impl Oracle {
         let first = geometry.first_unit(group).0;
         for place in (first..first + geometry.units_per_group()).map(Ppa) {
             self.contents.put(place, Content::NONE);
+        }
+    }
+
+    /// A page that a write is to wait for holds what others wrote, and do not wait for.
+    fn mark_fua_beside_others(&mut self, view: &View<'_>, slot: u32, place: Ppa, marks: &mut Marks) {
+        let page = |place: Ppa| view.ftl.geometry().first_unit_of_page(place);
+        let beside = |unit: &&Buffered| page(unit.place) == page(place);
+        let in_page = self.buffered.iter().filter(beside).count();
+        if in_page > self.command(slot).placed.iter().filter(beside).count() {
+            marks.hit(Mark::FuaBesideOthers);
         }
     }
 

@@ -20,6 +20,7 @@ pub struct Counts {
     pub copied_up: u64,
     pub moved_up: u64,
     pub superseded_below: u64,
+    pub written_through: u64,
 }
 
 impl TierBook {
@@ -108,6 +109,7 @@ impl TierBook {
             ("copied_up", said.copied_up, own.copied_up),
             ("moved_up", said.moved_up, own.moved_up),
             ("superseded_below", said.superseded_below, own.superseded_below),
+            ("written_through", said.written_through, own.written_through),
         ] {
             require!(counted == seen, Ledger, view.now, "tier.{name} is {counted}, {seen} were seen");
         }

@@ -178,6 +178,11 @@ impl TierBook {
         dirty.map(|(slot, record)| (slot, record.page, record.dirty)).collect()
     }
 
+    /// Whether what is above is lost without power.
+    pub fn forgets(&self) -> bool {
+        self.volatile
+    }
+
     /// Whether all of these sectors of a page were written anew since they were read to go down: the copy that goes down is
     /// not seen.
     pub fn is_rewritten(&self, page: u32, sectors: u32) -> bool {
@@ -502,7 +507,9 @@ impl TierBook {
             return Err(Rule::SlotPartition.violated(view.now, what));
         }
         requests.unit_done(view, command, Lpa(record.page), Op::Write)?;
-        let asked = mask_of(&requests.get(view, command)?.request, Lpa(record.page), self.sectors);
+        let request = requests.get(view, command)?.request;
+        self.counts.written_through += u64::from(request.fua && self.volatile);
+        let asked = mask_of(&request, Lpa(record.page), self.sectors);
         if asked != sectors {
             let what = format!("sectors {sectors:#x} of page {} are written for {asked:#x}", record.page);
             return Err(Rule::MisdirectedData.violated(view.now, what));

@@ -53,6 +53,7 @@ pub fn generate(seed: u64) -> World {
         let hinted = if codes::knows_clean(&world.drive) { dice.chance(90) } else { dice.chance(5) };
         let per_unit = sectors_per_unit(&world.drive, &plan);
         world.requests = requests(&mut dice, plan.logical_sectors(), per_unit, hinted);
+        force_writes(&mut dice.of("fua"), &mut world.requests);
         if world.arrival == ArrivalKind::Open
             && let Some(last) = world.requests.last()
         {
@@ -122,6 +123,17 @@ fn requests(dice: &mut Dice, sectors: u64, per_unit: u64, hinted: bool) -> Vec<L
         .collect()
 }
 
+/// In some worlds writes ask to be on the media.
+fn force_writes(dice: &mut Dice, requests: &mut [Line]) {
+    if !dice.chance(15) {
+        return;
+    }
+    let share = dice.one_of(&[5, 30, 100]);
+    for Line(request) in requests.iter_mut().filter(|Line(request)| request.op == Op::Write) {
+        request.fua = dice.chance(share);
+    }
+}
+
 fn request(dice: &mut Dice, habits: &Habits, now: u64, sectors: u64, per_unit: u64) -> Request {
     let submitted = Ns(now);
     let op = if dice.chance(habits.flush_percent) {
@@ -144,7 +156,7 @@ fn request(dice: &mut Dice, habits: &Habits, now: u64, sectors: u64, per_unit: u
         (begin, begin + length)
     };
     let hint = if habits.hinted { hint(dice, op) } else { CacheHint::None };
-    Request { submitted, lba: Lba(begin), sectors: (end - begin) as u32, op, hint }
+    Request { submitted, lba: Lba(begin), sectors: (end - begin) as u32, op, hint, fua: false }
 }
 
 /// What a cache knows of a request. Data of a clean write lies on the disk from when the drive has it, so that the disk is

@@ -46,7 +46,7 @@ pub struct World {
     /// In which order that was written.
     #[serde(default, skip_serializing_if = "PrefillOrder::is_ascending")]
     pub prefill_order: PrefillOrder,
-    /// The requests: `"time operation first-sector sectors"`, time in ns; a cache's hint may follow.
+    /// The requests: `"time operation first-sector sectors"`, time in ns; a cache's hint may follow, and `fua`.
     pub requests: Vec<Line>,
     /// Planes that some addresses have for themselves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -76,9 +76,12 @@ pub struct Line(pub Request);
 
 impl fmt::Display for Line {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Request { submitted, lba, sectors, op, hint } = self.0;
+        let Request { submitted, lba, sectors, op, hint, fua } = self.0;
         write!(formatter, "{} {} {} {sectors}", submitted.0, op.name(), lba.0)?;
-        if hint == CacheHint::None { Ok(()) } else { write!(formatter, " {}", hint.name()) }
+        if hint != CacheHint::None {
+            write!(formatter, " {}", hint.name())?;
+        }
+        if fua { formatter.write_str(" fua") } else { Ok(()) }
     }
 }
 
@@ -93,7 +96,9 @@ impl FromStr for Line {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("`{text}` is not `time operation first-sector sectors`");
-        let words: Vec<&str> = text.split_whitespace().collect();
+        let mut words: Vec<&str> = text.split_whitespace().collect();
+        let fua = words.last() == Some(&"fua");
+        words.truncate(words.len() - usize::from(fua));
         let (words, hint) = match words[..] {
             [ref words @ .., hint] if words.len() == 4 => (words.to_vec(), hint),
             _ => (words, CacheHint::None.name()),
@@ -103,10 +108,10 @@ impl FromStr for Line {
         let op = Op::ALL.into_iter().find(|known| known.name() == op).ok_or_else(wrong)?;
         let number = |word: &str| word.parse::<u64>().map_err(|_| wrong());
         let sectors = u32::try_from(number(sectors)?).map_err(|_| wrong())?;
-        if (sectors == 0) != (op == Op::Flush) {
+        if (sectors == 0) != (op == Op::Flush) || fua && op != Op::Write {
             return Err(wrong());
         }
-        Ok(Self(Request { submitted: Ns(number(time)?), lba: Lba(number(lba)?), sectors, op, hint }))
+        Ok(Self(Request { submitted: Ns(number(time)?), lba: Lba(number(lba)?), sectors, op, hint, fua }))
     }
 }
 

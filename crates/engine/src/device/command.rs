@@ -31,6 +31,7 @@ impl<K: Kind> Device<K> {
             self.tiered().host_comes();
         }
         let HostCommand { id, lane, .. } = *self.host.command(index);
+        self.run.counters.fua_writes += u64::from(request.fua);
         if K::ACTIVE {
             let (queue, whole) = (self.host.queue_of(index), self.host.request_of(index));
             observe!(self, Event::Fetched { slot: index, id, lane, queue, request, whole });

@@ -386,6 +386,7 @@ impl<K: Kind> Device<K> {
             while self.tier.as_mut().is_some_and(TierPart::take_up) {
                 self.pump_tier(NONE)?;
                 self.complete_drained_flushes()?;
+                self.complete_written_through()?;
             }
             let Some(bank) = self.scm.next_touched_bank() else { break };
             self.dispatch_bank(bank)?;

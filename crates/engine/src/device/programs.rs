@@ -35,6 +35,19 @@ impl<K: Kind> Device<K> {
         Ok(())
     }
 
+    /// The same of those alone that hold something a write waits for.
+    #[inline(never)]
+    pub(super) fn send_awaited_pages(&mut self) -> Result<(), SimulationError> {
+        for pool in (0..self.flash.geometry().pools()).map(Pool) {
+            for stream in self.flash.host_streams() {
+                if self.flash.has_awaited_pages(pool, *stream) {
+                    self.pad_and_send(pool, *stream)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The oldest deadline of a partly filled page has come.
     pub(super) fn page_timer_woke(&mut self) -> Result<(), SimulationError> {
         while let Some((pool, stream)) = self.flash.next_overdue_page(&mut self.run) {

@@ -48,6 +48,10 @@ impl<K: Kind> Device<K> {
     pub(super) fn slot_written(&mut self, transaction: u32) -> Result<(), SimulationError> {
         let access = self.run.transactions.slab[transaction];
         let (command, queued) = (access.command(), access.queued);
+        if self.tier.as_mut().is_some_and(|part| part.awaits_copy(access.slot().0, command)) {
+            self.run.transactions.slab.remove(transaction);
+            return Ok(());
+        }
         let mut parts = Parts::default();
         // Where the page had no slot, it waited for one.
         parts.add(Cause::MigrationWait, queued - self.host.command(command).mark);

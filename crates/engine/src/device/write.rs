@@ -10,6 +10,7 @@ use super::Device;
 use super::kind::Kind;
 use crate::error::SimulationError;
 use crate::flash::{MergedWith, ReadFrom, WriteEntry};
+use crate::host::HostCommand;
 use crate::meter::Parts;
 use crate::probe::{Event, observe};
 use crate::transaction::{Transaction, UnitChain, UnitRecord};
@@ -39,7 +40,7 @@ impl<K: Kind> Device<K> {
         let head_partial = begin % per_unit != 0 || end < (u64::from(first) + 1) * per_unit;
         let tail_partial = last != first && end % per_unit != 0;
         let whole = first + u32::from(head_partial)..last + 1 - u32::from(tail_partial);
-        let units = if self.flash.completes_at_program() { last - first + 1 } else { 0 };
+        let units = if self.ends_at_program(&command) { last - first + 1 } else { 0 };
         // The read of the rest of a unit is a part too: its command may still move data when the unit is programmed or read
         // again, and the reads of both ends may wait for each other.
         let pieces = self.pieces(whole.clone());
@@ -94,8 +95,15 @@ impl<K: Kind> Device<K> {
     pub(super) fn entry(&self, index: u32, next: u32, end: u32) -> WriteEntry {
         let command = self.host.command(index);
         let clean = self.flash.ftl().knows_clean() && command.hint == CacheHint::CleanWrite;
+        let at_program = self.ends_at_program(command);
         let entry = WriteEntry::of_whole_units(Source::Host, index, command.mark, next, end, self.run.now);
-        WriteEntry { clean, ..entry }
+        WriteEntry { clean, at_program, ..entry }
+    }
+
+    /// Whether a write is done when its last unit is programmed: there is no write buffer, or it asks for that.
+    #[inline]
+    fn ends_at_program(&self, command: &HostCommand) -> bool {
+        self.flash.completes_at_program() | command.fua
     }
 
     /// A unit that the drive writes by itself.
@@ -277,7 +285,7 @@ impl<K: Kind> Device<K> {
         if entry.damage.is_some() && !self.flash.is_merged_with_what_was_read(entry) {
             entry.damage = None;
         }
-        let chained = self.flash.completes_at_program();
+        let chained = entry.at_program;
         let merged_with = if K::ACTIVE { self.flash.content_merged_with(entry) } else { MergedWith::Nothing };
         let sectors = self.sectors_of_each(entry);
         // Another part of the command may yet read the rest of a unit, and wait for the program of what is written here.
@@ -337,14 +345,18 @@ impl<K: Kind> Device<K> {
         Ok(Placing::Done)
     }
 
-    /// All units of an entry are placed: a buffered write is done with them; without a write buffer their
-    /// pages go out now, full or not.
+    /// All units of an entry are placed: a buffered write is done with them. Where the write waits for their program, their
+    /// pages go out now, full or not; without a write buffer there are no others.
     fn entry_placed(&mut self, entry: &WriteEntry) -> Result<(), SimulationError> {
         if entry.source != Source::Host {
             return Ok(());
         }
-        if self.flash.completes_at_program() {
-            return self.send_partial_pages();
+        if entry.at_program {
+            return if self.flash.completes_at_program() {
+                self.send_partial_pages()
+            } else {
+                self.send_awaited_pages()
+            };
         }
         let mut parts = self.parts_before_placing(entry);
         self.finish_part(entry.command, &mut parts, NONE)

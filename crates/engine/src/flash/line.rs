@@ -15,6 +15,7 @@ use crate::transaction::Harm;
 /// Units of one command that are to be placed in order. At most three per command: its whole units and a
 /// partly written one at each end.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_excessive_bools)] // four independent facts of an entry
 pub struct WriteEntry {
     /// On whose behalf: the host's, or a migration's.
     pub source: Source,
@@ -33,9 +34,11 @@ pub struct WriteEntry {
     pub damage: Option<Harm>,
     /// Another copy of what is written exists.
     pub clean: bool,
+    /// Its command waits for its units to be programmed, and its pages go out as soon as they are placed.
+    pub at_program: bool,
     /// Its turn had come before, and the rest of its unit had to be read again.
     pub had_turn: bool,
-    /// Some of its units have their places: without a write buffer nobody else comes into its page.
+    /// Some of its units have their places: where it waits for its program nobody else comes into its page.
     pub begun: bool,
     /// For a unit written in part whose rest was read: where its time went until then, among the
     /// [`merges`](crate::transaction::TransactionStore::merges); `NONE` for others.
@@ -67,6 +70,7 @@ impl WriteEntry {
             merged_with: None,
             damage: None,
             clean: false,
+            at_program: false,
             had_turn: false,
             begun: false,
             merge: NONE,
@@ -178,12 +182,11 @@ impl Flash {
         if self.line.stalled == 0 || !entry.had_turn && self.line.lines.len() == 1 {
             return self.line.stalled;
         }
-        let alone = self.completes_at_program();
         let line = &self.line.lines[self.line_of(entry.next)];
         if !entry.had_turn {
             return line.len();
         }
-        line.iter().take_while(|entry| entry.had_turn || alone && entry.begun).count()
+        line.iter().take_while(|entry| entry.had_turn || entry.at_program && entry.begun).count()
     }
 
     /// An entry waits behind so many others. Returns why.

@@ -222,6 +222,7 @@ impl Flash {
                 }
             }
         }
+        self.programs.stripes[stripe_index(pool, stream)].filled = [NONE; 4];
         let next_page = (last_plane + 1) % self.geometry.frontier_planes;
         self.programs.stripes[stripe_index(pool, stream)].first_page = next_page;
     }
@@ -245,6 +246,14 @@ impl Flash {
         }
         self.send_pages(run, pool, stream, last, place.plane_in_group);
         true
+    }
+
+    /// Whether somebody waits for the program of a page of a stream that is not with its die: the open one, or one that waits for
+    /// the rest of its stripe.
+    pub fn has_awaited_pages(&self, pool: Pool, stream: Stream) -> bool {
+        let stripe = &self.programs.stripes[stripe_index(pool, stream)];
+        let filled = || stripe.filled[stripe.first_page as usize..].iter().any(|&records| records != NONE);
+        stripe.open.head != NONE || filled()
     }
 
     /// A move follows its unit into the page that it fills.

@@ -4,7 +4,6 @@ use ninescope_kernel::{NONE, ResourceId, WakeQueue};
 use ninescope_model::{BlockGroup, DieId, Source};
 
 use super::Flash;
-use crate::config::WriteCompletion;
 use crate::run::Run;
 use crate::sched::Phase;
 use crate::transaction::{QueueClass, Transaction};
@@ -30,7 +29,7 @@ impl Flash {
         let index = run.transactions.insert(run.now, transaction);
         self.dies.free_after_data_out(run, die.0);
         if tracked || class == QueueClass::HostRead {
-            let command = self.command_with_shares(run, &transaction);
+            let command = Self::command_with_shares(run, &transaction);
             run.transactions.join_share(index, command, self.die_and_channel(die));
         }
         self.dies.enqueue(run, die.0, index, class, tracked);
@@ -74,13 +73,12 @@ impl Flash {
 
     /// The command whose part a transaction is, if that may wait for other parts; `NONE` for none.
     #[inline]
-    fn command_with_shares<Q>(&self, run: &Run<Q>, transaction: &Transaction) -> u32 {
+    fn command_with_shares<Q>(run: &Run<Q>, transaction: &Transaction) -> u32 {
         match (transaction.class, transaction.source) {
             (QueueClass::HostRead, Source::Host) => transaction.command(),
             (QueueClass::HostRead, Source::Mapping) => NONE,
             (QueueClass::HostRead, _) => run.transactions.units[transaction.records()].parent,
-            // Nobody waits for the end of a program of a write buffer: see `written_last`.
-            _ if self.write_completion == WriteCompletion::Buffer => NONE,
+            // One that nobody waits for the end of, out of a write buffer, does not get here: see `written_last`.
             (QueueClass::HostProgram, Source::Host) => run.transactions.parent_of_program(transaction.records()),
             _ => NONE,
         }

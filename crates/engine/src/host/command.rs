@@ -18,6 +18,8 @@ pub struct HostCommand {
     pub lane: u16,
     /// What a cache in front of the drive knows about it.
     pub hint: CacheHint,
+    /// A write that completes when what it writes is on the media.
+    pub fua: bool,
     /// It answers with an error: something of what it reads is lost.
     pub reported: bool,
     /// Something of what it returns is wrong, and nobody knows.
@@ -47,6 +49,7 @@ impl Default for HostCommand {
             op: Op::Read,
             lane: 0,
             hint: CacheHint::None,
+            fua: false,
             reported: false,
             wrong: false,
             pending: 0,
@@ -69,6 +72,7 @@ impl HostCommand {
             sectors: self.sectors,
             op: self.op,
             hint: self.hint,
+            fua: self.fua,
         }
     }
 }

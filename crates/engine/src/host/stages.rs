@@ -120,6 +120,7 @@ impl Host {
             op: request.op,
             lane: lane as u16,
             hint: request.hint,
+            fua: request.fua,
             submitted,
             mark: now,
             host_queue: now - submitted,

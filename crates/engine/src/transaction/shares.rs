@@ -169,7 +169,7 @@ impl TransactionStore {
         }
     }
 
-    /// The command that a page which is programmed belongs to: without a write buffer no page is of two.
+    /// The command that waits for the program of a page: no page is of two that do.
     pub fn parent_of_program(&self, first_record: u32) -> u32 {
         let UnitRecord { parent, source, mut next, .. } = self.units[first_record];
         while cfg!(debug_assertions) && next != NONE {

@@ -15,6 +15,7 @@ mod cached_map;
 mod determinism;
 mod dram;
 mod dynamic_allocation;
+mod fua;
 mod hazards;
 mod identities;
 mod lanes;

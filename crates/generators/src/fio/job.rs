@@ -117,6 +117,8 @@ fn apply(section: &Section<'_>, setting: &Setting<'_>, job: &mut JobConfig, said
         "percentage_random" => said.jumps = Some(values::shares(value)?),
         "blockalign" => job.blockalign = Some(Bytes(size(value)?)),
         "fsync" | "fdatasync" => job.flush_every = Some(number(value)?).filter(|&every: &u64| every > 0),
+        "sync" => job.fua = values::synchronous_writes(value)?,
+        "writefua" => job.fua = f64::from(u8::from(flag(value)?)),
         "loops" => said.loops = number::<u64>(value)?.max(1),
         // Those that say where a job works and how it submits, and those that are noted alone.
         _ => {}

@@ -168,6 +168,7 @@ fn keys_of(option: &str) -> &'static [&'static str] {
         "number_ios" | "loops" => &["requests"],
         "randrepeat" => &["each_pass"],
         "fsync" | "fdatasync" => &["flush_every"],
+        "sync" | "writefua" => &["fua"],
         "rate_iops" => &["write_rate_iops"],
         "rate" => &["write_rate", "rate_iops", "write_rate_iops"],
         _ => &[],

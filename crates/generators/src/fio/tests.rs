@@ -417,6 +417,15 @@ fn rates_are_held_by_direction_and_shares_are_of_the_drive() {
 }
 
 #[test]
+fn synchronous_writes_ask_to_be_on_the_media() {
+    let share =
+        |text: &str| (100.0 * read(&format!("[a]\nrw=write\nsize=64m\n{text}")).expect(text).jobs[0].fua) as u32;
+    assert_eq!(["sync=1", "sync=sync", "sync=dsync", "ioengine=sg\nwritefua=1"].map(share), [100; 4]);
+    assert_eq!(["", "sync=0", "sync=none", "writefua=0", "readfua=1"].map(share), [0; 5]);
+    assert!(read("[a]\nrw=write\nsize=64m\nsync=2").is_err_and(|error| error.contains("sync: `2`")));
+}
+
+#[test]
 fn what_switches_an_option_off_is_taken_and_counts_have_suffixes() {
     let job = |text: &str| read(&format!("[a]\nrw=randwrite\nsize=64m\n{text}")).expect(text).jobs.remove(0);
     for off in ["verify=0", "rate=0", "sync=0", "zonemode=none", "rate=1m\nrate=0", "rate_iops=0", "fill_fs=0"] {

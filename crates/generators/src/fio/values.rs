@@ -98,6 +98,14 @@ pub fn sizes(value: &str) -> Result<SizeRange, String> {
     ranges(&value.split(',').map(alike).collect::<Result<Vec<_>, _>>()?.join(","))
 }
 
+/// The share of the writes that are synchronous.
+pub fn synchronous_writes(value: &str) -> Result<f64, String> {
+    match value {
+        "1" | "sync" | "dsync" => Ok(1.0),
+        _ => Err(format!("`{value}` is not none, sync or dsync")),
+    }
+}
+
 /// Whether an engine of fio completes a request before it takes the next one, so that its depth is 1.
 pub fn is_synchronous(engine: &str) -> Result<bool, String> {
     match engine {

@@ -249,6 +249,10 @@ pub struct JobConfig {
     #[serde(alias = "fsync", skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub flush_every: Option<u64>,
+    /// Share of the writes that complete when their data are on the media (force unit access).
+    #[serde(skip_serializing_if = "is_none_at_all")]
+    #[schemars(range(min = 0, max = 1))]
+    pub fua: f64,
 }
 
 /// The other names of keys, which serde knows as aliases; a test compares the two.
@@ -313,6 +317,7 @@ impl Default for JobConfig {
             rate_process: RateProcess::Linear,
             blockalign: None,
             flush_every: None,
+            fua: 0.0,
         }
     }
 }
@@ -320,6 +325,11 @@ impl Default for JobConfig {
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde's calling convention
 fn is_always(percent: &u8) -> bool {
     *percent == 100
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde's calling convention
+fn is_none_at_all(share: &f64) -> bool {
+    *share == 0.0
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde's calling convention

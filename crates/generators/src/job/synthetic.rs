@@ -10,7 +10,7 @@ use super::requests::Pace;
 use super::scramble::Scramble;
 use super::{AccessPattern, AddressDistribution, EachPass, JobConfig, JobError, JobRegion, RateProcess};
 
-/// A chance that is not whole percents is drawn in so many parts.
+/// A chance that is not whole percents, or is a share, is drawn in so many parts.
 const PARTS: u64 = 100_000_000;
 
 /// A synthetic job on one drive. The same description, drive and seed give the same requests.
@@ -38,6 +38,16 @@ struct Draws {
     runs: Option<Runs>,
     /// Where sizes are drawn.
     sizes: Option<RandomStream>,
+    /// Which writes ask to be on the media, where some do.
+    forced: Option<Forced>,
+}
+
+/// Which writes ask to be on the media.
+#[derive(Clone)]
+enum Forced {
+    All,
+    /// So many of [`PARTS`], by chance.
+    Some(u64, RandomStream),
 }
 
 /// The passes of a job that has them.
@@ -234,6 +244,7 @@ impl Workload for SyntheticJob {
             lba: Lba(self.region.first_sector + position),
             sectors,
             op,
+            fua: op == Op::Write && self.draws.is_forced(),
             ..Request::default()
         }))
     }
@@ -249,6 +260,21 @@ impl Draws {
             of_writes: region.of_writes.map(|grid| Box::new(law(grid, "address of writes"))),
             runs: Runs::new(config, || stream("run")),
             sizes: config.sizes_differ().then(|| stream("size")),
+            forced: match config.fua {
+                0.0 => None,
+                1.0 => Some(Forced::All),
+                share => Some(Forced::Some(libm::round(share * PARTS as f64) as u64, stream("fua"))),
+            },
+        }
+    }
+
+    /// Whether a write asks to be on the media.
+    #[inline]
+    fn is_forced(&mut self) -> bool {
+        match &mut self.forced {
+            None => false,
+            Some(Forced::All) => true,
+            Some(Forced::Some(share, stream)) => stream.below(PARTS) < *share,
         }
     }
 

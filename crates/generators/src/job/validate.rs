@@ -106,6 +106,9 @@ impl JobConfig {
         if self.flush_every == Some(0) {
             return Err(JobError::new("flush_every", "0 is not a number of writes; leave it out for no flushes"));
         }
+        if !(0.0..=1.0).contains(&self.fua) {
+            return Err(JobError::new("fua", format!("{} is not a share of the writes (0 to 1)", self.fua)));
+        }
         if self.percentage_random > 100 {
             let problem = format!("{} is not a percentage (0 to 100)", self.percentage_random);
             return Err(JobError::new("percentage_random", problem));

@@ -28,7 +28,7 @@ fn a_job_file_speaks_fio() {
     let read = job("name = 'a'\nrw = 'randrw'\nbs = '16k'\nrwmixread = 70\niodepth = 32\n\
         random_distribution = 'zipf:1.2'\noffset = '1MiB'\nsize = '64MiB'\nnumber_ios = 1000\nduration = '5s'\n\
         rate_iops = 2e4\nrate_process = 'poisson'\nblockalign = 4096\nflush_every = 10\n\
-        each_pass = 'anew'\npass_size = '16MiB'");
+        each_pass = 'anew'\npass_size = '16MiB'\nfua = 0.25");
     let expected = JobConfig {
         name: "a".to_owned(),
         rw: AccessPattern::RandRw,
@@ -76,6 +76,7 @@ fn a_job_file_speaks_fio() {
         rate_process: RateProcess::Poisson,
         blockalign: Some(Bytes(4096)),
         flush_every: Some(10),
+        fua: 0.25,
     };
     assert_eq!(read, expected);
     let text = toml::to_string(&expected).expect("is plain data");
@@ -128,6 +129,8 @@ fn what_has_no_meaning_is_named_by_its_key() {
         ("size = '1KiB'", "size: a region of 1KiB does not hold"),
         ("requests = 0", "requests: 0"),
         ("flush_every = 0", "flush_every: 0"),
+        ("fua = 1.1", "fua: 1.1 is not a share of the writes (0 to 1)"),
+        ("fua = nan", "fua: NaN is not a share"),
         ("io_size = 0", "io_size: 0"),
         ("each_pass = 'same'\npass_size = 0", "pass_size: 0"),
         ("pass_size = '1MiB'", "pass_size: says how long a pass is"),
@@ -278,6 +281,24 @@ fn a_flush_follows_every_so_many_writes() {
     assert_eq!(ops, [write, write, flush, write, write, flush, write, write], "none after the last, as in fio");
     assert!(all.windows(2).all(|pair| pair[0].submitted <= pair[1].submitted));
     assert!(all.iter().filter(|request| request.op == Op::Flush).all(|flush| flush.sectors == 0));
+}
+
+#[test]
+fn a_share_of_the_writes_asks_to_be_on_the_media() {
+    let asked = |text: &str| {
+        let all = draw(&format!("rw = 'randrw'\nrequests = 4000\n{text}"));
+        assert!(all.iter().all(|request| !request.fua || request.op == Op::Write), "{text}");
+        let of_writes = all.iter().filter(|request| request.op == Op::Write).map(|request| request.fua);
+        of_writes.collect::<Vec<_>>()
+    };
+    let (none, all) = (asked(""), asked("fua = 1"));
+    assert!(!none.contains(&true) && all.iter().all(|&asks| asks));
+    // Five standard deviations of some 2000 draws.
+    let quarter = asked("fua = 0.25");
+    let share = quarter.iter().filter(|&&asks| asks).count() as f64 / quarter.len() as f64;
+    assert!((share - 0.25).abs() < 5.0 * (0.25 * 0.75 / quarter.len() as f64).sqrt(), "{share}");
+    // The other draws of the job are what they are without.
+    assert_eq!((quarter.len(), all.len()), (none.len(), none.len()));
 }
 
 #[test]

@@ -232,6 +232,7 @@ fn endless(job: &JobConfig, alone: bool) -> JobConfig {
         startdelay: None,
         stonewall: false,
         flush_every: None,
+        fua: 0.0,
         ..job.clone()
     };
     // Where passes repeat, the reads beside the writes say which blocks are written.

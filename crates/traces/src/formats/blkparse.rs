@@ -46,7 +46,8 @@ impl FormatParser for Parser {
         if fields.text("action")? != [self.action] {
             return Err(LineProblem::OtherCommand);
         }
-        let op = operation(fields.text("flags")?).ok_or(LineProblem::OtherCommand)?;
+        let flags = fields.text("flags")?;
+        let op = operation(flags).ok_or(LineProblem::OtherCommand)?;
         let sector = fields.text("sector")?;
         if fields.text("plus sign")? != b"+" {
             // A command that is passed through has its bytes here.
@@ -54,7 +55,8 @@ impl FormatParser for Parser {
         }
         let sectors = fields.number("size")?;
         fields.text("process")?;
-        TraceRecord::from_sectors(time_ns, device, integer(sector, "sector")?, sectors, op)
+        let record = TraceRecord::from_sectors(time_ns, device, integer(sector, "sector")?, sectors, op)?;
+        Ok(record.forced(is_forced(flags)))
     }
 
     fn volume(_line: &[u8], device: u64) -> String {
@@ -89,6 +91,11 @@ pub(super) fn operation(flags: &[u8]) -> Option<Op> {
     }
 }
 
+/// Whether `rwbs` flags ask for the data to be on the media: an F behind the operation. (One before it is a flush.)
+pub(super) fn is_forced(flags: &[u8]) -> bool {
+    flags.iter().position(|&flag| flag == b'W').is_some_and(|at| flags[at..].contains(&b'F'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,6 +110,10 @@ mod tests {
         assert_eq!(Parser::volume(b"", record.device), "8,16");
         assert_eq!(parse("8,16 1 5 1.0 5314 D RA 8 + 8 [java]").map(|record| record.op), Ok(Op::Read));
         assert_eq!(parse("8,16 1 5 1.0 5314 D DS 8 + 8 [java]").map(|record| record.op), Ok(Op::Trim));
+        for (flags, forced) in [("WFS", true), ("FWFSM", true), ("W", false), ("FWS", false), ("RFS", false)] {
+            let record = parse(&format!("8,16 1 5 1.0 5314 D {flags} 8 + 8 [java]")).expect("good");
+            assert_eq!(record.fua, forced, "{flags}");
+        }
         for other in ["8,16 1 5 1.0 5314 C R 8 + 8 [0]", "8,16 1 5 1.0 0 m N cfq", "8,16 1 5 1.0 0 D FN [x]"] {
             assert_eq!(parse(other), Err(LineProblem::OtherCommand), "{other}");
         }

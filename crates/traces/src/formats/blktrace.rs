@@ -26,6 +26,7 @@ const CATEGORY_WRITE: u64 = 1 << 17;
 const CATEGORY_PASSED_THROUGH: u64 = 1 << 25;
 const CATEGORY_NOTE: u64 = 1 << 26;
 const CATEGORY_DISCARD: u64 = 1 << 29;
+const CATEGORY_FUA: u64 = 1 << 31;
 
 pub(crate) struct Parser {
     /// The event that is a request.
@@ -116,7 +117,8 @@ impl FormatParser for Parser {
         }
         let device = header.number(if header.version == 8 { 40 } else { 36 }, 4);
         let offset = header.number(16, 8).checked_mul(SECTOR_BYTES).ok_or(LineProblem::Overflow("sector"))?;
-        TraceRecord::from_bytes(header.number(8, 8), device, offset, bytes, op)
+        let record = TraceRecord::from_bytes(header.number(8, 8), device, offset, bytes, op)?;
+        Ok(record.forced(action & CATEGORY_FUA != 0))
     }
 
     fn matches(head: &Head<'_>) -> usize {
@@ -176,6 +178,18 @@ mod tests {
                 let parsed = Parser::new(&bytes).parse(&bytes).expect("good");
                 assert_eq!((parsed.time_ns, parsed.lba, parsed.sectors, parsed.op), (5, 8, 8, op));
                 assert_eq!(Parser::volume(&bytes, parsed.device), "8,16");
+            }
+        }
+    }
+
+    #[test]
+    fn a_write_may_ask_to_be_on_the_media() {
+        for version in [7, 8] {
+            for (categories, forced) in
+                [(CATEGORY_WRITE, false), (CATEGORY_WRITE | CATEGORY_FUA, true), (CATEGORY_FUA, false)]
+            {
+                let bytes = record(version, [5, 8, 4096, ISSUE | categories, 1], b"", false);
+                assert_eq!(Parser::new(&bytes).parse(&bytes).expect("good").fua, forced);
             }
         }
     }

@@ -5,7 +5,7 @@
 //! them. A request is a `block_rq_issue` event, or `block_bio_queue` where the beginning of the content has none.
 
 use super::FormatParser;
-use super::blkparse::{device_number, operation, volume};
+use super::blkparse::{device_number, is_forced, operation, volume};
 use crate::LineProblem;
 use crate::fields::{Fields, Separator, decimal, integer};
 use crate::record::TraceRecord;
@@ -38,7 +38,8 @@ impl FormatParser for Parser {
         let time_ns = decimal(stamp, "time", 1_000_000_000)?;
         let mut fields = Fields::new(&line[at + self.event.len()..], Separator::Blanks)?;
         let device = device_number(fields.text("device")?)?;
-        let op = operation(fields.text("flags")?).ok_or(LineProblem::OtherCommand)?;
+        let flags = fields.text("flags")?;
+        let op = operation(flags).ok_or(LineProblem::OtherCommand)?;
         let mut sector = fields.text("sector")?;
         if self.event == ISSUE {
             // That were the bytes; the command in brackets may hold blanks.
@@ -52,7 +53,8 @@ impl FormatParser for Parser {
         }
         let sectors = fields.number("size")?;
         fields.text("process")?;
-        TraceRecord::from_sectors(time_ns, device, integer(sector, "sector")?, sectors, op)
+        let record = TraceRecord::from_sectors(time_ns, device, integer(sector, "sector")?, sectors, op)?;
+        Ok(record.forced(is_forced(flags)))
     }
 
     fn volume(_line: &[u8], device: u64) -> String {
@@ -72,6 +74,8 @@ mod tests {
         let record = parser.parse(EXAMPLE.as_bytes()).expect("good");
         let found = (record.time_ns, record.device, record.lba, record.sectors, record.op);
         assert_eq!(found, (4_455_092_003_000, 259 << 20, 64, 128, Op::Write));
+        let forced = EXAMPLE.replace("WS", "WFS");
+        assert!(!record.fua && parser.parse(forced.as_bytes()).expect("good").fua);
         let mut problem = |line: &str| parser.parse(line.as_bytes()).expect_err("no request");
         assert_eq!(problem("# tracer: nop"), LineProblem::Comment);
         assert_eq!(problem("x-1 [000] .... 1.0: block_rq_complete: 8,0 R () 1 + 8 [0]"), LineProblem::OtherCommand);

@@ -23,6 +23,7 @@ use ninescope_tier::Eviction;
 use crate::device::Device;
 use crate::device::kind::Kind;
 use crate::error::SimulationError;
+use crate::host::HostCommand;
 use crate::meter::Parts;
 use crate::probe::{Event, observe};
 use crate::tier::{Lower, MigrationKind, SlotWaiter, TierPart};
@@ -132,6 +133,7 @@ impl<K: Kind> Device<K> {
             }
             _ => {
                 let (page, all_dirty) = self.tiered().write_taken_up(slot.0, sectors);
+                self.goes_through(transaction);
                 if all_dirty {
                     self.forget_below(page)?;
                 }
@@ -141,6 +143,26 @@ impl<K: Kind> Device<K> {
                 Ok(sectors)
             }
         }
+    }
+
+    /// A write that is to be on the media is in the cache, which may lose it: it waits for its page to be below as well.
+    fn goes_through(&mut self, access: &Transaction) {
+        let command = access.command();
+        let HostCommand { fua, mark, .. } = *self.host.command(command);
+        if fua {
+            self.tiered().goes_through(access.slot().0, command, access.queued - mark);
+        }
+    }
+
+    /// What writes waited for to be below is.
+    pub(in crate::device) fn complete_written_through(&mut self) -> Result<(), SimulationError> {
+        while let Some((command, for_slot)) = self.tiered().next_written_through() {
+            let mut parts = Parts::default();
+            parts.add(Cause::MigrationWait, for_slot);
+            parts.add(Cause::ProgramWait, self.run.now - self.host.command(command).mark - for_slot);
+            self.finish_part(command, &parts, NONE)?;
+        }
+        Ok(())
     }
 
     /// All of a page is dirty above: what flash holds of it is of no use.

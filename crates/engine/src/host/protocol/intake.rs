@@ -106,7 +106,7 @@ impl Host {
         protocol.alone = protocol.is_alone(part.request.op);
         run.counters.non_queued_commands += u64::from(protocol.alone);
         count_parts(run, &part);
-        let Request { submitted, lba, sectors, op, hint } = part.request;
+        let Request { submitted, lba, sectors, op, hint, fua } = part.request;
         let index = self.commands.insert(HostCommand {
             id: protocol.commands,
             lba: lba.0,
@@ -114,6 +114,7 @@ impl Host {
             op,
             lane: lane as u16,
             hint,
+            fua,
             submitted,
             mark: now,
             host_queue: now - submitted,
