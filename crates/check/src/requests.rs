@@ -23,7 +23,7 @@ pub struct Inside {
     /// When the data of a write is in the controller [ns].
     data_in: Ns,
     /// The job it came from.
-    lane: u16,
+    pub lane: u16,
     /// When it was taken in [ns].
     fetched: Ns,
     /// Another command was inside during its life.

@@ -89,6 +89,7 @@ rules! {
     FuaDurability, "fua-durability", "When a write that asks for it completes, what it wrote is on the media, or in memory that keeps it.";
     SlotPartition, "slot-partition",
         "A slot is free, holds one page or waits for its last reads; a page has one slot at most, and is written there.";
+    SlotPart, "slot-part", "A page gets a slot of the part of a tenant that asked for it.";
     SlotMasks, "slot-masks",
         "Valid and dirty masks say what the sectors of a slot hold; only valid sectors are dirty, none is filled over.";
     CleanCopy, "clean-copy", "A sector that is valid and clean above is what the medium below holds.";

@@ -40,5 +40,5 @@ pub use policies::suspend::{SuspendPolicy, SuspendPolicyConfig};
 pub use policies::transaction_scheduler::{TransactionScheduler, TransactionSchedulerConfig};
 pub use probe::{Access, Event, NoProbe, Pair, Probe, View};
 pub use scm::{ScmCounters, ScmPart};
-pub use tier::{Lower, Migration, MigrationKind, Occasion, SlotWaiter, TierConfig, TierPart};
+pub use tier::{Lower, Migration, MigrationKind, Occasion, SlotWaiter, TenantPages, TierConfig, TierPart};
 pub use transaction::QueueClass;

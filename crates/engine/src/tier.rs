@@ -4,11 +4,12 @@
 //! there, and says what is to move.
 
 mod drain;
+mod line;
 mod migration;
 mod rest;
+mod tenants;
 mod through;
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use ninescope_ftl::Residence;
@@ -18,8 +19,12 @@ use ninescope_tier::{Eviction, OnRead, PlacementConfig, Slot, SlotState, Tier, W
 use crate::meter::TierSample;
 use crate::transaction::Harm;
 use drain::Drain;
+use line::SlotLine;
+pub use line::SlotWaiter;
 pub use migration::{Migration, MigrationKind, Occasion};
 use rest::Rest;
+pub use tenants::TenantPages;
+use tenants::TierTenant;
 use through::Through;
 
 /// What lies below the slots.
@@ -32,22 +37,6 @@ pub enum Lower {
     Scm,
 }
 
-/// Who waits for a slot.
-#[derive(Clone, Copy, Debug)]
-pub enum SlotWaiter {
-    /// A write of the host to sectors of a page.
-    Write {
-        /// The command.
-        command: u32,
-        /// The page.
-        page: u32,
-        /// Its sectors.
-        sectors: u32,
-    },
-    /// A page that goes up.
-    Fill(u32),
-}
-
 /// How the tier of a drive is built.
 #[derive(Clone, Debug)]
 pub struct TierConfig {
@@ -57,6 +46,10 @@ pub struct TierConfig {
     pub lower: Lower,
     /// Pages on their way down at a time, and as many on their way up.
     pub migrations_in_flight: u32,
+    /// Slots of each part that somebody has for himself; none: all share all.
+    pub parts: Vec<u32>,
+    /// By tenant: his part.
+    pub part_of_tenant: Vec<u32>,
     /// The upper medium loses what it holds without power, as DRAM does: a FLUSH takes it down.
     pub volatile: bool,
 }
@@ -67,10 +60,12 @@ pub struct TierPart {
     tier: Tier,
     lower: Lower,
     migrations: Slab<Migration>,
-    waiting: VecDeque<SlotWaiter>,
-    /// By page: somebody waits for a slot for it. And how many such pages there are.
-    awaited: BitTable,
-    pages_awaited: u32,
+    /// By part: who waits for a slot.
+    lines: Vec<SlotLine>,
+    /// The part that is asked first for the next slot to be emptied: the one behind the last.
+    turn: usize,
+    /// By tenant: his part, and what he found there.
+    tenants: Vec<TierTenant>,
     /// Evictions under way.
     evictions: u32,
     /// Pages on their way up.
@@ -92,18 +87,19 @@ impl TierPart {
     /// An empty upper medium of `slots` above `pages` pages. `depth` commands are inside the drive at most. `None`
     /// where the placement knows one medium only.
     pub fn new(config: &TierConfig, slots: u32, pages: u32, sectors_per_page: u32, depth: u32) -> Option<Self> {
-        let tier = Tier::new(&config.placement, slots, pages, sectors_per_page)?;
+        let parts = if config.parts.is_empty() { std::slice::from_ref(&slots) } else { &config.parts };
+        let tier = Tier::divided(&config.placement, parts, pages, sectors_per_page)?;
         let in_flight_max = config.migrations_in_flight.max(1);
         let flush_at_rest = tier.rules().flush_at_rest;
         Some(Self {
             tier,
             lower: config.lower,
             migrations: Slab::with_capacity(2 * in_flight_max as usize),
-            waiting: VecDeque::with_capacity((depth + in_flight_max) as usize * 2),
+            lines: parts.iter().map(|_| SlotLine::new((depth + in_flight_max) * 2, pages)).collect(),
+            turn: 0,
+            tenants: Vec::new(),
             evictions: 0,
             fills: 0,
-            awaited: BitTable::new(pages as usize),
-            pages_awaited: 0,
             filling: BitTable::new(pages as usize),
             in_flight_max,
             drain: config.volatile.then(|| Drain::new(slots, depth)),
@@ -137,17 +133,18 @@ impl TierPart {
 
     /// Host writes that wait for a slot, and pages that do so on their way up.
     pub fn waiting(&self) -> usize {
-        self.waiting.len()
+        self.lines.iter().map(SlotLine::len).sum()
     }
 
     /// The same with migrations under way.
     pub(crate) fn under_way(&self) -> u32 {
-        self.waiting.len() as u32 + self.migrations.len()
+        self.waiting() as u32 + self.migrations.len()
     }
 
     /// Counts from now on: end of warm-up.
     pub(crate) fn begin_measuring(&mut self) {
         self.tier.clear_counters();
+        self.forget_tenants();
     }
 
     /// What the series of a run keeps of it.
@@ -181,8 +178,9 @@ impl TierPart {
         self.slot_of(page).map_or(0, |slot| self.tier.slot(slot).valid)
     }
 
-    /// Where sectors of a page go that the host writes with a request of `sectors`.
-    pub(crate) fn write(&mut self, page: u32, mask: u32, sectors: u32) -> WriteTo {
+    /// Where sectors of a page go that a tenant writes with a request of `sectors`.
+    pub(crate) fn write(&mut self, tenant: u16, page: u32, mask: u32, sectors: u32) -> WriteTo {
+        self.count_access(tenant, self.slot_of(page).is_some());
         self.tier.write(page, mask, sectors)
     }
 
@@ -201,11 +199,12 @@ impl TierPart {
         self.tier.would_write(page, mask, sectors) == WriteTo::Lower
     }
 
-    /// Which of the sectors of a page that the host reads are in its slot, in which, and what a read of the others brings
+    /// Which of the sectors of a page that a tenant reads are in its slot, in which, and what a read of the others brings
     /// with it.
-    pub(crate) fn read(&mut self, page: u32, mask: u32, sectors: u32) -> (u32, Option<u32>, OnRead) {
+    pub(crate) fn read(&mut self, tenant: u16, page: u32, mask: u32, sectors: u32) -> (u32, Option<u32>, OnRead) {
         let slot = self.slot_of(page);
         let above = slot.map_or(0, |slot| self.tier.slot(slot).valid & mask);
+        self.count_access(tenant, above == mask);
         let on_read = self.tier.read(page, mask, above, sectors);
         (above, slot.filter(|_| above != 0), on_read)
     }
@@ -366,39 +365,36 @@ impl TierPart {
         std::mem::take(&mut self.touched)
     }
 
-    /// The slot of a page, a free one if it has none yet; and whether it had none.
-    pub(crate) fn slot_for(&mut self, page: u32) -> Option<(u32, bool)> {
+    /// The slot of a page, a free one of a part if it has none yet; and whether it had none.
+    pub(crate) fn slot_for(&mut self, page: u32, part: usize) -> Option<(u32, bool)> {
         let residency = self.tier.residency_mut();
         if let Some(slot) = residency.slot_of(page) {
             return Some((slot, false));
         }
-        let slot = residency.take(page)?;
-        // Those who wait for it need no other.
-        if self.awaited.get(page as usize) {
-            self.awaited.clear(page as usize);
-            self.pages_awaited -= 1;
-        }
+        let slot = residency.take(page, part)?;
+        self.lines.iter_mut().for_each(|line| line.has_slot(page));
         Some((slot, true))
     }
 
-    /// A write of the host waits for a slot.
-    pub(crate) fn write_waits(&mut self, command: u32, page: u32, sectors: u32) {
+    /// A write of the host waits for a slot of a part.
+    pub(crate) fn write_waits(&mut self, part: usize, command: u32, page: u32, sectors: u32) {
         self.tier.counters_mut().slot_waits += 1;
-        self.wait_for_slot(page, SlotWaiter::Write { command, page, sectors });
+        self.lines[part].join(page, SlotWaiter::Write { command, page, sectors });
     }
 
-    /// Somebody waits for a slot for a page.
-    pub(crate) fn wait_for_slot(&mut self, page: u32, waiter: SlotWaiter) {
-        self.waiting.push_back(waiter);
-        if !self.awaited.get(page as usize) {
-            self.awaited.set(page as usize);
-            self.pages_awaited += 1;
-        }
+    /// A page on its way up waits for a slot of a part.
+    pub(crate) fn fill_waits(&mut self, part: usize, page: u32, migration: u32) {
+        self.lines[part].join(page, SlotWaiter::Fill(migration));
     }
 
-    /// The first that waits for a slot, and for which page.
-    pub(crate) fn first_waiter(&self) -> Option<(SlotWaiter, u32)> {
-        let waiter = self.waiting.front().copied()?;
+    /// How many parts there are.
+    pub(crate) fn parts(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// The first that waits for a slot of a part, and for which page.
+    pub(crate) fn first_waiter(&self, part: usize) -> Option<(SlotWaiter, u32)> {
+        let waiter = self.lines[part].first()?;
         let page = match waiter {
             SlotWaiter::Write { page, .. } => page,
             SlotWaiter::Fill(migration) => self.migrations[migration].page,
@@ -407,12 +403,11 @@ impl TierPart {
     }
 
     /// It waits no more.
-    pub(crate) fn first_waiter_leaves(&mut self) {
-        self.waiting.pop_front();
+    pub(crate) fn first_waiter_leaves(&mut self, part: usize) {
+        self.lines[part].first_leaves();
     }
 
-    /// The next slot to be emptied, as far as the policy wants or those who wait need: a slot per page, and one in any case
-    /// for the first of them, whose page may have had one and lost it before its turn.
+    /// The next slot to be emptied, as far as the policy wants or those who wait need.
     pub(crate) fn next_eviction(&mut self) -> Option<(Eviction, Occasion)> {
         if self.evictions >= self.in_flight_max {
             return None;
@@ -427,13 +422,25 @@ impl TierPart {
         {
             return Some((self.tier.copy_down(slot), Occasion::Need));
         }
-        let needed = self.pages_awaited.max(u32::from(!self.waiting.is_empty()));
-        if let Some(eviction) = self.tier.next_eviction(needed) {
+        if let Some(eviction) = self.next_in_turn() {
             return Some((eviction, Occasion::Need));
         }
         let slot = self.rest.as_mut()?.next(self.tier.residency())?;
         self.tier.counters_mut().evicted_at_rest += 1;
         Some((self.tier.copy_down(slot), Occasion::Rest))
+    }
+
+    /// The same of parts, each of which has its turn: a tenant that fills his own does not keep others from emptying theirs.
+    fn next_in_turn(&mut self) -> Option<Eviction> {
+        for _ in 0..self.lines.len() {
+            let part = self.turn;
+            self.turn = if part + 1 == self.lines.len() { 0 } else { part + 1 };
+            let eviction = self.tier.next_eviction(part, self.lines[part].needed());
+            if eviction.is_some() {
+                return eviction;
+            }
+        }
+        None
     }
 
     // ---- pages that go down ----------------------------------------------------------------------

@@ -43,6 +43,8 @@ pub struct Slot {
     pub sequential: bool,
     /// How often its page was used since it came, up to [`USES_MAX`]; where that matters.
     pub uses: u8,
+    /// The part of the medium that it belongs to.
+    pub part: u8,
 }
 
 /// Uses that are told apart [count].
@@ -69,6 +71,7 @@ impl Default for Slot {
             state: SlotState::Free,
             sequential: false,
             uses: 0,
+            part: 0,
         }
     }
 }
@@ -89,10 +92,18 @@ pub struct Residency {
     slot_of: IdTable<u32>,
     slots: Vec<Slot>,
     links: Vec<Links>,
+    parts: Vec<Part>,
+    rule: VictimRule,
+}
+
+/// Slots that are given away and emptied for themselves.
+#[derive(Clone, Debug)]
+struct Part {
+    /// How many there are.
+    slots: u32,
     /// Resident slots in the order of use, or of taking where first in is first out: all in one list, or in one for each class
     /// that the rule tells apart, the class first whose slots are emptied first.
     orders: Vec<RecencyList>,
-    rule: VictimRule,
     /// Free slots, the one free for longest first.
     free: VecDeque<u32>,
     /// Slots that wait for their last readers.
@@ -100,17 +111,38 @@ pub struct Residency {
 }
 
 impl Residency {
-    /// Empty slots for `pages` pages.
+    /// Empty slots for `pages` pages, in one part.
     pub fn new(slots: u32, pages: u32, rule: VictimRule) -> Self {
-        Self {
-            slot_of: IdTable::new(pages as usize),
-            slots: vec![Slot::default(); slots as usize],
-            links: vec![Links::default(); slots as usize],
-            orders: vec![RecencyList::default(); classes_of(rule)],
-            rule,
-            free: (0..slots).collect(),
-            draining: 0,
-        }
+        Self::divided(&[slots], pages, rule)
+    }
+
+    /// Empty slots for `pages` pages, so many in each part.
+    pub fn divided(parts: &[u32], pages: u32, rule: VictimRule) -> Self {
+        let mut slots: Vec<Slot> = Vec::new();
+        let part = |(number, &count): (usize, &u32)| {
+            let first = slots.len() as u32;
+            slots.resize((first + count) as usize, Slot { part: number as u8, ..Slot::default() });
+            let orders = vec![RecencyList::default(); classes_of(rule)];
+            Part { slots: count, orders, free: (first..first + count).collect(), draining: 0 }
+        };
+        let parts = parts.iter().enumerate().map(part).collect();
+        Self { slot_of: IdTable::new(pages as usize), links: vec![Links::default(); slots.len()], slots, parts, rule }
+    }
+
+    /// Parts there are.
+    pub fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Slots of a part.
+    pub fn slots_of(&self, part: usize) -> u32 {
+        self.parts[part].slots
+    }
+
+    /// The part that a slot belongs to.
+    #[inline]
+    pub fn part_of(&self, slot: u32) -> usize {
+        usize::from(self.slots[slot as usize].part)
     }
 
     /// Slots there are.
@@ -126,13 +158,20 @@ impl Residency {
     /// Slots that hold nothing.
     #[inline]
     pub fn free_slots(&self) -> u32 {
-        self.free.len() as u32
+        self.parts.iter().map(|part| part.free.len() as u32).sum()
     }
 
     /// Slots that hold nothing, or will as soon as those have read them that are about to.
     #[inline]
     pub fn free_soon(&self) -> u32 {
-        self.free_slots() + self.draining
+        (0..self.parts.len()).map(|part| self.free_soon_of(part)).sum()
+    }
+
+    /// The same of a part.
+    #[inline]
+    pub fn free_soon_of(&self, part: usize) -> u32 {
+        let part = &self.parts[part];
+        part.free.len() as u32 + part.draining
     }
 
     /// One slot.
@@ -148,11 +187,11 @@ impl Residency {
         (slot != NONE).then_some(slot)
     }
 
-    /// Gives a page a slot, in which nothing is valid yet. `None` if no slot is free.
-    pub fn take(&mut self, page: u32) -> Option<u32> {
-        let slot = self.free.pop_front()?;
-        let forgotten = self.slots[slot as usize].forgotten;
-        self.slots[slot as usize] = Slot { page, state: SlotState::Resident, forgotten, ..Slot::default() };
+    /// Gives a page a slot of a part, in which nothing is valid yet. `None` if none is free.
+    pub fn take(&mut self, page: u32, part: usize) -> Option<u32> {
+        let slot = self.parts[part].free.pop_front()?;
+        let Slot { forgotten, part, .. } = self.slots[slot as usize];
+        self.slots[slot as usize] = Slot { page, state: SlotState::Resident, forgotten, part, ..Slot::default() };
         self.slot_of.put(page as usize, slot);
         self.list(slot);
         Some(slot)
@@ -174,13 +213,13 @@ impl Residency {
     }
 
     fn list(&mut self, slot: u32) {
-        let order = self.order_of(slot);
-        self.orders[order].push_newest(&mut self.links, slot);
+        let (part, order) = (self.part_of(slot), self.order_of(slot));
+        self.parts[part].orders[order].push_newest(&mut self.links, slot);
     }
 
     fn unlist(&mut self, slot: u32) {
-        let order = self.order_of(slot);
-        self.orders[order].remove(&mut self.links, slot);
+        let (part, order) = (self.part_of(slot), self.order_of(slot));
+        self.parts[part].orders[order].remove(&mut self.links, slot);
     }
 
     /// A page was used.
@@ -190,8 +229,8 @@ impl Residency {
         if self.rule == VictimRule::Lfu {
             self.used_once_more(slot, listed);
         } else if self.rule != VictimRule::Fifo && listed {
-            let order = self.order_of(slot);
-            self.orders[order].touch(&mut self.links, slot);
+            let (part, order) = (self.part_of(slot), self.order_of(slot));
+            self.parts[part].orders[order].touch(&mut self.links, slot);
         }
     }
 
@@ -219,13 +258,13 @@ impl Residency {
         self.touch(slot);
     }
 
-    /// The slot to empty next: of those used longest ago the first that nobody is about to write, by class where the rule
+    /// The slot of a part to empty next: of those used longest ago the first that nobody is about to write, by class where the rule
     /// tells any apart, a clean one where the rule prefers that. A few are looked at.
-    pub fn victim(&self) -> Option<u32> {
+    pub fn victim(&self, part: usize) -> Option<u32> {
         const LOOKED_AT: usize = 16;
         let may_go = |slot: &u32| self.slots[*slot as usize].writers == 0;
         let is_clean = |slot: &u32| self.slots[*slot as usize].dirty == 0;
-        self.orders.iter().find_map(|order| {
+        self.parts[part].orders.iter().find_map(|order| {
             let slots = || self.by_use(*order).take(LOOKED_AT).filter(may_go);
             let clean = if self.rule == VictimRule::CleanFirst { slots().find(is_clean) } else { None };
             clean.or_else(|| slots().next())
@@ -235,7 +274,8 @@ impl Residency {
     /// Adds the slots that hold something dirty which nobody is about to write, in the order in which they would be emptied.
     pub fn dirty_in_order(&self, into: &mut VecDeque<u32>) {
         let dirty = |slot: &u32| self.slots[*slot as usize].dirty != 0 && self.slots[*slot as usize].writers == 0;
-        into.extend(self.orders.iter().flat_map(|order| self.by_use(*order)).filter(dirty));
+        let orders = self.parts.iter().flat_map(|part| &part.orders);
+        into.extend(orders.flat_map(|order| self.by_use(*order)).filter(dirty));
     }
 
     /// The slots of an order, the one used longest ago first.
@@ -361,7 +401,7 @@ impl Residency {
         let record = &mut self.slots[slot as usize];
         self.slot_of.put(record.page as usize, NONE);
         record.state = SlotState::Draining;
-        self.draining += 1;
+        self.parts[usize::from(record.part)].draining += 1;
         self.free_drained(slot)
     }
 
@@ -371,8 +411,9 @@ impl Residency {
             return false;
         }
         (record.state, record.page) = (SlotState::Free, NONE);
-        self.draining -= 1;
-        self.free.push_back(slot);
+        let part = &mut self.parts[usize::from(record.part)];
+        part.draining -= 1;
+        part.free.push_back(slot);
         true
     }
 }

@@ -84,13 +84,9 @@ pub enum Eviction {
     CopyDown(SlotId),
 }
 
-/// The upper medium, what is known of pages, and the policy.
-#[derive(Debug)]
-pub struct Tier {
-    residency: Residency,
-    recent: RecentPages,
-    policy: Box<dyn DataPlacement>,
-    rules: Rules,
+/// How far a part of the medium is with emptying its slots.
+#[derive(Clone, Copy, Debug, Default)]
+struct Emptying {
     /// Free slots below which eviction begins, and from which on it stops.
     begins_below: u32,
     stops_at: u32,
@@ -99,6 +95,27 @@ pub struct Tier {
     starved: bool,
     /// Slots on their way to being free.
     leaving: u32,
+}
+
+impl Emptying {
+    /// Of so many slots, all of them free.
+    fn of(slots: u32, rules: &Rules) -> Self {
+        // "Free capacity <= share" begins it, so that it stops when more than the share is free.
+        // A share such as 0.29 of 100 slots is 29 of them, though the product of the two lies just below.
+        let at_most = |share: f64| (share * f64::from(slots) + 1e-9).floor() as u32;
+        let more_than = |share: f64| if share == 0.0 { 0 } else { at_most(share) + 1 };
+        Self { begins_below: more_than(rules.evict_free), stops_at: more_than(rules.evict_stop), ..Self::default() }
+    }
+}
+
+/// The upper medium, what is known of pages, and the policy.
+#[derive(Debug)]
+pub struct Tier {
+    residency: Residency,
+    recent: RecentPages,
+    policy: Box<dyn DataPlacement>,
+    rules: Rules,
+    parts: Vec<Emptying>,
     whole: u32,
     /// Reads that go on where others ended, where what is behind them is brought up.
     streams: Option<ReadStreams>,
@@ -109,22 +126,20 @@ impl Tier {
     /// An empty upper medium of `slots` for the `pages` of the lower one, each of `sectors_per_page`. `None` where the
     /// placement knows one medium only.
     pub fn new(config: &PlacementConfig, slots: u32, pages: u32, sectors_per_page: u32) -> Option<Self> {
+        Self::divided(config, &[slots], pages, sectors_per_page)
+    }
+
+    /// The same in parts of so many slots, each of which is given away and emptied for itself.
+    pub fn divided(config: &PlacementConfig, parts: &[u32], pages: u32, sectors_per_page: u32) -> Option<Self> {
         let (policy, rules) = config.chosen().build()?;
-        // "Free capacity <= share" begins it, so that it stops when more than the share is free.
-        // A share such as 0.29 of 100 slots is 29 of them, though the product of the two lies just below.
-        let at_most = |share: f64| (share * f64::from(slots) + 1e-9).floor() as u32;
-        let more_than = |share: f64| if share == 0.0 { 0 } else { at_most(share) + 1 };
+        let slots: u32 = parts.iter().sum();
         let entries = (rules.classes.hot_entries * f64::from(slots)).round() as u32;
         Some(Self {
-            residency: Residency::new(slots, pages, rules.victim),
+            residency: Residency::divided(parts, pages, rules.victim),
+            parts: parts.iter().map(|&slots| Emptying::of(slots, &rules)).collect(),
             recent: RecentPages::new(entries.min(pages), pages),
             policy,
             rules,
-            begins_below: more_than(rules.evict_free),
-            stops_at: more_than(rules.evict_stop),
-            evicting: false,
-            starved: false,
-            leaving: 0,
             whole: (u64::MAX >> (64 - sectors_per_page)) as u32,
             streams: (rules.read_ahead > 0).then(|| ReadStreams::new(rules.read_ahead, pages, sectors_per_page)),
             counters: TierCounters::default(),
@@ -157,9 +172,9 @@ impl Tier {
         &self.rules
     }
 
-    /// Free slots that eviction keeps, 0 where it waits for need.
-    pub fn reserve(&self) -> u32 {
-        self.begins_below
+    /// Free slots of a part that eviction keeps, 0 where it waits for need.
+    pub fn reserve(&self, part: usize) -> u32 {
+        self.parts[part].begins_below
     }
 
     /// What was counted.
@@ -265,21 +280,22 @@ impl Tier {
 
     // ---- emptying slots --------------------------------------------------------------------------
 
-    /// A page is to be emptied, if slots are too few: those that `waiting` pages need, or those that the policy
+    /// A page is to be emptied, if slots of a part are too few: those that `waiting` pages need, or those that the policy
     /// keeps free.
-    pub fn next_eviction(&mut self, waiting: u32) -> Option<Eviction> {
-        let coming = self.residency.free_soon() + self.leaving;
-        if coming < self.begins_below {
-            self.evicting = true;
-        } else if coming >= self.stops_at {
-            self.evicting = false;
+    pub fn next_eviction(&mut self, part: usize, waiting: u32) -> Option<Eviction> {
+        let state = &mut self.parts[part];
+        let coming = self.residency.free_soon_of(part) + state.leaving;
+        if coming < state.begins_below {
+            state.evicting = true;
+        } else if coming >= state.stops_at {
+            state.evicting = false;
         }
-        self.starved = false;
-        if !self.evicting && coming >= waiting {
+        state.starved = false;
+        if !state.evicting && coming >= waiting {
             return None;
         }
-        let victim = self.residency.victim();
-        self.starved = victim.is_none();
+        let victim = self.residency.victim(part);
+        state.starved = victim.is_none();
         let slot = victim?;
         let record = *self.residency.slot(slot);
         if record.dirty == 0 {
@@ -293,19 +309,19 @@ impl Tier {
     /// The dirty sectors of a resident slot go down, whatever the policy wants.
     pub fn copy_down(&mut self, slot: u32) -> Eviction {
         self.residency.begin_leaving(slot);
-        self.leaving += 1;
+        self.parts[self.residency.part_of(slot)].leaving += 1;
         Eviction::CopyDown(SlotId(slot))
     }
 
     /// Whether eviction found no slot that nobody is about to write: it is worth another try when a writer leaves.
     #[inline]
     pub fn is_starved(&self) -> bool {
-        self.starved
+        self.parts.iter().any(|part| part.starved)
     }
 
     /// The copy of a slot is below. Returns whether the page is gone.
     pub fn left(&mut self, slot: u32) -> bool {
-        self.leaving -= 1;
+        self.parts[self.residency.part_of(slot)].leaving -= 1;
         self.residency.left(slot);
         let gone = self.residency.slot(slot).state != SlotState::Resident;
         self.counters.evicted_dirty += u64::from(gone);

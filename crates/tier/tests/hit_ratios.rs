@@ -19,7 +19,7 @@ fn access(tier: &mut Tier, page: u32, writes: bool) {
         assert_eq!(on_read, if slot.is_some() { OnRead::Stay } else { OnRead::Copy });
     }
     let slot = slot.unwrap_or_else(|| {
-        match tier.next_eviction(1) {
+        match tier.next_eviction(0, 1) {
             None => {}
             Some(Eviction::Dropped { .. }) => assert!(!writes, "what was written is dirty"),
             Some(Eviction::CopyDown(slot)) => {
@@ -27,7 +27,7 @@ fn access(tier: &mut Tier, page: u32, writes: bool) {
                 assert!(tier.left(slot.0), "nobody wrote it meanwhile");
             }
         }
-        tier.residency_mut().take(page).expect("a slot is free")
+        tier.residency_mut().take(page, 0).expect("a slot is free")
     });
     let whole = tier.whole();
     if writes {

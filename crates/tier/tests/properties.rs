@@ -259,7 +259,7 @@ fn apply(residency: &mut Residency, slot: u32, page: u32, step: Step) {
     };
     let before = stays_dirty(residency.slot(slot));
     match step {
-        Step::Take => assert_eq!(residency.take(page), Some(slot)),
+        Step::Take => assert_eq!(residency.take(page, 0), Some(slot)),
         Step::Touch => residency.touch(slot),
         Step::TouchWritten(sequential) => residency.touch_written(slot, sequential),
         Step::ReaderQueued => residency.reader_queued(slot),
@@ -313,7 +313,7 @@ fn compare(residency: &Residency, naive: &Naive) -> Result<(), TestCaseError> {
         let lacking = residency.sectors_to_fill(slot as u32, 255);
         prop_assert_eq!(lacking, 255 & !valid);
     }
-    prop_assert_eq!(residency.victim(), naive.victim().map(|slot| slot as u32));
+    prop_assert_eq!(residency.victim(0), naive.victim().map(|slot| slot as u32));
     Ok(())
 }
 
@@ -345,12 +345,12 @@ proptest! {
 fn sixteen_slots_are_looked_at_for_a_victim() {
     let mut residency = Residency::new(20, PAGES, VictimRule::Lru);
     for page in 0..20 {
-        let slot = residency.take(page).expect("a free slot");
-        assert_eq!(residency.victim(), (slot < 16).then_some(slot), "those before are about to be written");
+        let slot = residency.take(page, 0).expect("a free slot");
+        assert_eq!(residency.victim(0), (slot < 16).then_some(slot), "those before are about to be written");
         residency.writer_queued(slot);
     }
     residency.writer_left(15);
-    assert_eq!(residency.victim(), Some(15));
+    assert_eq!(residency.victim(0), Some(15));
 }
 
 // ---- the tier ------------------------------------------------------------------------------------
@@ -362,7 +362,7 @@ fn whole_shares_of_the_slots_are_exact() {
         let wo_dm = WoDm { evict_free: share, evict_stop: None, ..WoDm::default() };
         for hundreds in [1, 3, 7] {
             let tier = Tier::new(&PlacementConfig::WoDm(wo_dm), 100 * hundreds, PAGES, 8).expect("two media");
-            assert_eq!(tier.reserve(), percent * hundreds + 1, "{percent} % of {hundreds} hundred");
+            assert_eq!(tier.reserve(0), percent * hundreds + 1, "{percent} % of {hundreds} hundred");
         }
     }
 }
@@ -412,8 +412,8 @@ impl Driven {
     fn pump(&mut self, waiting: u32) -> Result<(), TestCaseError> {
         loop {
             let wants = self.wants_eviction(waiting);
-            let victim = self.tier.residency().victim();
-            let eviction = self.tier.next_eviction(waiting);
+            let victim = self.tier.residency().victim(0);
+            let eviction = self.tier.next_eviction(0, waiting);
             prop_assert_eq!(eviction.is_some(), wants && victim.is_some(), "{} come free", self.coming());
             match eviction {
                 None => return Ok(()),
@@ -445,7 +445,7 @@ impl Driven {
     fn write_above(&mut self, action: &Action) -> Result<(), TestCaseError> {
         let whole = self.tier.whole();
         while self.tier.residency().slot_of(action.page).is_none() {
-            if self.tier.residency_mut().take(action.page).is_none() {
+            if self.tier.residency_mut().take(action.page, 0).is_none() {
                 self.pump(1)?;
                 self.end_one()?;
             }

@@ -113,6 +113,17 @@ impl TierBook {
         ] {
             require!(counted == seen, Ledger, view.now, "tier.{name} is {counted}, {seen} were seen");
         }
+        let pages = |tenant: usize| part.pages_of(tenant);
+        let sums = (0..part.tenants())
+            .map(pages)
+            .fold((0, 0), |(accesses, hits), pages| (accesses + pages.page_accesses, hits + pages.page_hits));
+        let said = (said.page_accesses, said.page_hits);
+        require!(
+            said == sums,
+            Ledger,
+            view.now,
+            "pages touched and found are {said:?}, those of tenants sum to {sums:?}"
+        );
         Ok(())
     }
 

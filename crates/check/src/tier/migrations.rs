@@ -112,6 +112,9 @@ impl TierBook {
             );
         }
         self.has_its_occasion(view, said.page, said.occasion, down)?;
+        if said.occasion == Occasion::ReadAhead && self.parts.len() > 1 {
+            self.asked_by.entry(said.page).or_default().insert(self.last_reader);
+        }
         let under_way = if down { &mut self.evictions } else { &mut self.fills };
         *under_way += 1;
         require!(

@@ -7,7 +7,9 @@
 mod compare;
 mod migrations;
 
-use ninescope_engine::{Lower, SimulationError, View};
+use std::collections::{BTreeMap, BTreeSet};
+
+use ninescope_engine::{Lower, SimulationError, TierPart, View};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::scm::ScmCommandKind as Kind;
 use ninescope_model::{Lpa, Op, Ppa, SlotId, Source};
@@ -15,7 +17,7 @@ use ninescope_tier::WriteBack;
 use ninescope_tier::policies::MigrationMode;
 
 use crate::marks::{Mark, Marks};
-use crate::requests::{Requests, mask_of};
+use crate::requests::{Inside, Requests, mask_of};
 use crate::rule::{Checked, Rule, require};
 use compare::Counts;
 use migrations::Migration;
@@ -72,6 +74,13 @@ pub enum SlotUse {
     FillWrite,
 }
 
+/// By part: its first slot.
+fn first_slots(part: &TierPart) -> Vec<u32> {
+    let residency = part.tier().residency();
+    let sizes = (0..residency.parts()).map(|part| residency.slots_of(part));
+    sizes.scan(0, |next, size| Some(std::mem::replace(next, *next + size))).collect()
+}
+
 /// The account of a drive with two media.
 #[derive(Debug)]
 pub struct TierBook {
@@ -110,6 +119,12 @@ pub struct TierBook {
     nothing_inside_since: Option<Ns>,
     /// It is told what is in page registers.
     knows_units: bool,
+    /// By part that somebody has for himself: its first slot; one alone where all share all.
+    parts: Vec<u32>,
+    /// By page: the parts of those that asked for it; kept where there are several.
+    asked_by: BTreeMap<u32, BTreeSet<usize>>,
+    /// The part of who read last.
+    last_reader: usize,
     counts: Counts,
 }
 
@@ -145,8 +160,42 @@ impl TierBook {
             last_read: 0,
             nothing_inside_since: Some(Ns::ZERO),
             knows_units,
+            parts: first_slots(part),
+            asked_by: BTreeMap::new(),
+            last_reader: 0,
             counts: Counts::default(),
         })
+    }
+
+    /// The part that a slot lies in.
+    fn part_of(&self, slot: SlotId) -> usize {
+        self.parts.iter().rposition(|&first| first <= slot.0).unwrap_or_default()
+    }
+
+    /// A tenant asks for a page.
+    fn asks(&mut self, view: &View<'_>, tenant: u16, page: u32) -> usize {
+        let part = view.tier.map_or(0, |part| part.part_of(tenant));
+        if self.parts.len() > 1 {
+            self.asked_by.entry(page).or_default().insert(part);
+        }
+        part
+    }
+
+    /// A page gets a slot of the part of somebody who asked for it, or for whom it was to be fetched ahead.
+    fn is_of_who_asked(&self, view: &View<'_>, page: u32, slot: SlotId) -> Checked {
+        if self.parts.len() == 1 {
+            return Ok(());
+        }
+        let part = self.part_of(slot);
+        let asked = self.asked_by.get(&page).is_some_and(|parts| parts.contains(&part));
+        require!(
+            asked,
+            SlotPart,
+            view.now,
+            "page {page} gets slot {slot} of part {part}, it was asked for by {:?}",
+            self.asked_by.get(&page)
+        );
+        Ok(())
     }
 
     fn slot(&mut self, slot: SlotId) -> &mut Slot {
@@ -269,7 +318,7 @@ impl TierBook {
         );
         *record = Slot { page, state: State::Resident, ..FREE };
         self.slot_of[page as usize] = slot.0;
-        Ok(())
+        self.is_of_who_asked(view, page, slot)
     }
 
     /// A page is not looked for in its slot any more. Returns the sectors that are to be found below from now on.
@@ -331,8 +380,9 @@ impl TierBook {
         (page, above, below): (u32, u32, u32),
         marks: &mut Marks,
     ) -> Checked {
-        let request = requests.get(view, command)?.request;
+        let Inside { request, lane, .. } = *requests.get(view, command)?;
         self.last_read = page;
+        self.last_reader = self.asks(view, lane, page);
         let asked = mask_of(&request, Lpa(page), self.sectors);
         let valid = self.above(page).map_or(0, |(_, valid)| valid);
         require!(
@@ -379,7 +429,8 @@ impl TierBook {
         command: u32,
         (page, sectors): (u32, u32),
     ) -> Checked {
-        let request = requests.get(view, command)?.request;
+        let Inside { request, lane, .. } = *requests.get(view, command)?;
+        self.asks(view, lane, page);
         let asked = mask_of(&request, Lpa(page), self.sectors);
         require!(
             request.op == Op::Write && sectors == asked && asked != 0,
@@ -389,7 +440,7 @@ impl TierBook {
         );
         let is_below = self.lower == Lower::Scm || view.ftl.translate(Lpa(page)) != Ppa::UNMAPPED;
         let wanted = self.fetch_on_write && sectors != self.whole && self.slot_of(page).is_none() && is_below;
-        let most = view.tier.map_or(0, ninescope_engine::TierPart::in_flight_max);
+        let most = view.tier.map_or(0, TierPart::in_flight_max);
         if wanted && self.fills < most && !self.is_coming_up(page) {
             self.fetched_next = Some(page);
         }

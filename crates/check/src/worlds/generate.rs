@@ -8,7 +8,9 @@ use ninescope_model::{CacheHint, Lba, Op, Request};
 use super::codes;
 use super::dice::Dice;
 use super::drives::{drive, placement_name, sectors_per_unit};
+use super::keys::{put_at, take_at};
 use super::partitions;
+use super::run::TENANTS_MAX;
 use super::world::{Line, WorldLimit};
 use super::{ArrivalKind, World};
 
@@ -47,6 +49,7 @@ pub fn generate(seed: u64) -> World {
             drive,
         };
         let Ok(plan) = world.plan() else { continue };
+        divide_cache(&mut dice.of("cache parts"), &mut world);
         if placement == "nand-only" {
             partitions::divide(&mut dice.of("partitions"), &mut world, &plan.shape().ftl);
         }
@@ -121,6 +124,17 @@ fn requests(dice: &mut Dice, sectors: u64, per_unit: u64, hinted: bool) -> Vec<L
             Line(request(dice, &habits, now, sectors, per_unit))
         })
         .collect()
+}
+
+/// In some worlds each tenant has a part of the upper memory of his own, where it is large enough for that.
+fn divide_cache(dice: &mut Dice, world: &mut World) {
+    if !world.drive.contains_key("tier") || !dice.chance(40) {
+        return;
+    }
+    put_at(&mut world.drive, "tier.parts", "separate");
+    if world.plan_of_tenants(TENANTS_MAX as usize).is_err() {
+        take_at(&mut world.drive, "tier.parts");
+    }
 }
 
 /// In some worlds writes ask to be on the media.

@@ -68,7 +68,7 @@ pub struct Outcome {
 /// One of so many worlds also runs with its requests dealt to several tenants.
 const SHARED_ONE_OF: u64 = 3;
 /// The most tenants in one.
-const TENANTS_MAX: u64 = 4;
+pub(super) const TENANTS_MAX: u64 = 4;
 
 /// Runs a world.
 ///

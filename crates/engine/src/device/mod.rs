@@ -155,6 +155,7 @@ impl<K: Kind> Device<K> {
     ) -> Self {
         let (geometry, shape) = (*ftl.geometry(), *scm.layout());
         let (upper, storage) = (*shape.medium(0), *shape.medium(1));
+        let tenants = lanes.len();
         let mut device: Self = K::assemble(config, limits, (ftl, nand, scm), lanes, probe);
         device.flow = Flow::Tier;
         let pages = match tier.lower {
@@ -172,7 +173,9 @@ impl<K: Kind> Device<K> {
             }
         };
         let part = TierPart::new(tier, upper.slots, pages, upper.sectors_per_slot, config.queue_depth);
-        device.tier = Some(part.expect("a placement of two media"));
+        let mut part = part.expect("a placement of two media");
+        part.set_tenants(tier, tenants);
+        device.tier = Some(part);
         device
     }
 

@@ -38,6 +38,8 @@ pub struct Migration {
     pub occasion: Occasion,
     /// The page.
     pub page: u32,
+    /// Of one that comes up, the part that it comes into.
+    pub part: u32,
     /// Its slot, `NONE` while it waits for one.
     pub slot: u32,
     /// How often the slot's content had been forgotten when it began.
@@ -66,6 +68,7 @@ impl Default for Migration {
             kind: MigrationKind::Evict,
             occasion: Occasion::Need,
             page: NONE,
+            part: 0,
             slot: NONE,
             forgotten: 0,
             sectors: 0,

@@ -238,6 +238,11 @@ pub struct JobConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub planes: Option<Vec<u32>>,
+    /// How much of the memory above another is the job's alone, in whole pages [bytes]; absent: it shares, or has a part of,
+    /// what others leave.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub cache_size: Option<Bytes>,
     /// How the arrivals of an open-loop job are spread.
     pub rate_process: RateProcess,
     /// What random addresses are multiples of, from the region's beginning [bytes]; absent: `bs`, or the smallest size of
@@ -314,6 +319,7 @@ impl Default for JobConfig {
             channels: None,
             dies: None,
             planes: None,
+            cache_size: None,
             rate_process: RateProcess::Linear,
             blockalign: None,
             flush_every: None,

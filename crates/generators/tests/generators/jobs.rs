@@ -71,6 +71,7 @@ fn a_job_file_speaks_fio() {
         channels: None,
         dies: None,
         planes: None,
+        cache_size: None,
         queues: None,
         namespace: None,
         rate_process: RateProcess::Poisson,

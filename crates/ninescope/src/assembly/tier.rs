@@ -108,7 +108,7 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry, scm: &ScmAssembly) -> Re
         return Err(drive.error_at(key, &message));
     }
     let tier = ninescope_tier::Tier::new(&section.placement, upper.slots, 1, upper.sectors_per_slot);
-    if let Some(reserve) = tier.map(|tier| tier.reserve()).filter(|&reserve| reserve >= upper.slots) {
+    if let Some(reserve) = tier.map(|tier| tier.reserve(0)).filter(|&reserve| reserve >= upper.slots) {
         let message = format!("keeps {reserve} of {} slots free, so that no page stays there", upper.slots);
         return Err(drive.error_at("tier.placement.evict_free", &message));
     }
@@ -116,6 +116,8 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry, scm: &ScmAssembly) -> Re
         placement: section.placement.clone(),
         lower,
         migrations_in_flight: section.migrations_in_flight.unwrap_or(MIGRATIONS_PER_UNIT * units),
+        parts: Vec::new(),
+        part_of_tenant: Vec::new(),
         volatile: drive.config.dram.as_ref().is_some_and(|dram| !dram.power_protected),
     }))
 }

@@ -108,6 +108,27 @@ pub struct TierSection {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub migrations_in_flight: Option<u32>,
+    /// Whether all jobs share the memory above, or each has a part of its own, but for those that say `cache_size`.
+    #[serde(skip_serializing_if = "CacheParts::is_shared")]
+    pub parts: CacheParts,
+}
+
+/// Whose the memory above another is, of which no job says how much it has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CacheParts {
+    /// All jobs': whoever needs a slot may have anybody's emptied.
+    #[default]
+    Shared,
+    /// As much of it is each job's alone.
+    Separate,
+}
+
+impl CacheParts {
+    #[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+    fn is_shared(&self) -> bool {
+        *self == Self::Shared
+    }
 }
 
 impl TierSection {

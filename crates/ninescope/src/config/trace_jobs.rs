@@ -116,6 +116,11 @@ pub struct TraceJob {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub planes: Option<Vec<u32>>,
+    /// How much of the memory above another is its alone, in whole pages [B]; absent: it shares, or has a part of, what others
+    /// leave.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub cache_size: Option<Bytes>,
 }
 
 /// Traces of a file of jobs, with what is needed to point at their mistakes.

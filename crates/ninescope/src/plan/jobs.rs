@@ -8,6 +8,7 @@ use ninescope_generators::{AccessPattern, JobConfig, JobError, JobRegion, Synthe
 use ninescope_kernel::Ns;
 use ninescope_model::{LANES_MAX, QUEUES_MAX, Turns};
 
+use super::cache_parts::{self, Refused};
 use super::lead_in;
 use super::limits::{limit_of, limits};
 use super::partitions::{self, OfJobs};
@@ -15,7 +16,7 @@ use super::preconditioning::preconditioning;
 use super::tenant_traces::{NAMELESS, TenantTraces};
 use super::{OnDrive, Tenants, disjoint};
 use crate::assembly::{Assembly, fit_drive};
-use crate::config::{JobOptions, LoadedJobs, words_of};
+use crate::config::{JobOptions, LoadedDrive, LoadedJobs, words_of};
 use crate::error::Error;
 use crate::precondition::{OwnWrites, WearIn};
 use crate::request::{RunRequest, WorkloadSource};
@@ -53,6 +54,7 @@ pub(super) fn on_drive(
     let mut units = jobs.units(&regions, u64::from(assembly.geometry.sectors_per_unit()));
     let OfJobs { partitions, of_job } = jobs.partitions(&units, request, &assembly)?;
     assembly.ftl.partitions = partitions;
+    jobs.divide_cache(&drive, &mut assembly)?;
     units.extend(jobs.traces.units(&assembly));
     let units = disjoint(units);
     let own = || {
@@ -90,6 +92,9 @@ pub(super) fn on_drive(
         // What all of them would do has prepared the drive, and laid out its regions.
         lanes = lanes.into_iter().skip(only).take(1).collect();
         tenants.partitions = tenants.partitions.into_iter().skip(only).take(1).collect();
+        if let Some(tier) = &mut assembly.tier {
+            tier.part_of_tenant = tier.part_of_tenant.iter().skip(only).take(1).copied().collect();
+        }
     }
     if lanes.len() == 1 {
         tenants.names.clear();
@@ -309,6 +314,18 @@ impl Jobs {
                 .map_err(|problem| refused((index, JobError::new(key, problem))))?;
         }
         partitions::of_jobs(&tenants, &assembly.ftl).map_err(refused)
+    }
+
+    /// Gives jobs and traces their parts of the memory above another.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names the job and the key, or that of the drive.
+    fn divide_cache(&self, drive: &LoadedDrive, assembly: &mut Assembly) -> Result<(), Error> {
+        let tenants: Vec<&JobConfig> = self.list.iter().chain(self.traces.stand_ins()).collect();
+        cache_parts::divide(assembly, &tenants).map_err(|refused| match refused {
+            Refused::Job(index, error) => self.refused(index, &error),
+            Refused::Drive(problem) => drive.error_at("tier.parts", &problem),
+        })
     }
 
     /// How many requests they make in all, or one of them alone, where that is known.

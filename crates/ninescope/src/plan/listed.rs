@@ -2,9 +2,11 @@
 
 use ninescope_engine::{LaneConfig, Limit};
 use ninescope_ftl::Partition;
+use ninescope_generators::JobConfig;
 use ninescope_kernel::Ns;
 use ninescope_model::{Arrival, Op, Request, Turns, UrgencyClass, Workload, WorkloadError};
 
+use super::cache_parts;
 use super::limits::limits;
 use super::partitions::check_drive;
 use super::preconditioning::preconditioning;
@@ -52,6 +54,9 @@ pub(super) fn on_drive(
         assembly.ftl.partitions = partitions;
         assembly.ftl.check().map_err(|error| refused(&error))?;
     }
+    let alike = vec![JobConfig::default(); tenants];
+    cache_parts::divide(&mut assembly, &alike.iter().collect::<Vec<_>>())
+        .map_err(|refused| Error::Input(format!("tenants: {refused:?}")))?;
     let sectors = u64::from(assembly.geometry.sectors_per_unit());
     let units = |request: &Request| {
         (request.lba.0 / sectors) as u32..(request.end().div_ceil(sectors) as u32).min(assembly.ftl.logical_units)

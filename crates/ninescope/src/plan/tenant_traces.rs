@@ -141,6 +141,11 @@ impl TenantTraces {
         self.list.iter().map(|tenant| (&tenant.stand_in, region(tenant))).collect()
     }
 
+    /// What each says of its turn, its limits and its part.
+    pub fn stand_ins(&self) -> impl Iterator<Item = &JobConfig> {
+        self.list.iter().map(|tenant| &tenant.stand_in)
+    }
+
     /// The units that they read.
     pub fn units(&self, assembly: &Assembly) -> Vec<Range<u32>> {
         let of_each = |tenant: &TenantTrace| footprint(&tenant.summary, tenant.begins, assembly);
@@ -241,6 +246,7 @@ fn stand_in(name: &str, job: &TraceJob) -> JobConfig {
         channels: job.channels.clone(),
         dies: job.dies.clone(),
         planes: job.planes.clone(),
+        cache_size: job.cache_size,
         ..JobConfig::default()
     }
 }

@@ -248,6 +248,9 @@ fn by_job(device: &Seen<'_>, input: &ResultInput<'_>) -> Value {
             told["partition"] = json!(partition);
             told["waf"] = json!(partitions::waf(device, partition));
         }
+        if let Some(part) = device.tier {
+            told["cache"] = tier::of_job(part, index);
+        }
         told
     };
     device.meter.lanes.iter().zip(input.job_names).enumerate().map(entry).collect()

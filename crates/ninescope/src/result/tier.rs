@@ -1,6 +1,6 @@
 //! What lay where on a drive of two media, and what moved, as JSON.
 
-use ninescope_engine::Seen;
+use ninescope_engine::{Seen, TierPart};
 use ninescope_model::SECTOR_BYTES;
 use ninescope_tier::{ClassCounters, SlotState, TierCounters};
 use serde_json::{Value, json};
@@ -30,6 +30,19 @@ pub fn section(device: &Seen<'_>, placement: &str) -> Result<Option<Value>, Erro
         "bytes": bytes(counters),
         "counters": serde_json::to_value(counters).map_err(|error| Error::Internal(error.to_string()))?,
     })))
+}
+
+/// What a job has of the upper medium, and what it found there.
+pub fn of_job(part: &TierPart, job: usize) -> Value {
+    let (pages, own) = (part.pages_of(job), part.part_of(job as u16));
+    let residency = part.tier().residency();
+    json!({
+        "part": own,
+        "slots": residency.slots_of(own),
+        "page_accesses": pages.page_accesses,
+        "page_hits": pages.page_hits,
+        "hit_ratio": (pages.page_accesses > 0).then(|| pages.page_hits as f64 / pages.page_accesses as f64),
+    })
 }
 
 /// Host bytes by class of access and medium.

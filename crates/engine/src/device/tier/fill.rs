@@ -9,7 +9,7 @@ use crate::device::kind::Kind;
 use crate::error::SimulationError;
 use crate::flash::ReadFrom;
 use crate::probe::{Event, observe};
-use crate::tier::{Lower, Migration, MigrationKind, Occasion, SlotWaiter};
+use crate::tier::{Lower, Migration, MigrationKind, Occasion};
 use crate::transaction::{QueueClass, Transaction};
 
 /// A page that is to come up.
@@ -34,8 +34,8 @@ impl Fill {
 }
 
 impl<K: Kind> Device<K> {
-    /// Begins to bring a page up, for which `command` may wait. `None` where it is on its way already, or too many are.
-    fn begin_fill(&mut self, fill: Fill, command: u32) -> Result<Option<u32>, SimulationError> {
+    /// Begins to bring a page up into a part, for which `command` may wait. `None` where it is on its way already, or too many are.
+    fn begin_fill(&mut self, fill: Fill, part: usize, command: u32) -> Result<Option<u32>, SimulationError> {
         let Fill { page, kind, occasion, taken_from, reads, written } = fill;
         let taken_from = self.flash.ftl().residence(taken_from);
         if !self.tiered().may_fill(page) {
@@ -43,14 +43,15 @@ impl<K: Kind> Device<K> {
         }
         // Nothing is to be read of what the controller holds.
         let command = if self.tiered().is_read(reads) { NONE } else { self.waits_for_migration(command) };
+        let (part, sectors) = (part as u32, written);
         let record =
-            Migration { kind, occasion, page, reads, sectors: written, taken_from, command, ..Migration::default() };
+            Migration { kind, occasion, page, part, reads, sectors, taken_from, command, ..Migration::default() };
         let migration = self.tiered().begin_fill(record);
         observe!(self, Event::MigrationBegan { migration });
         // Behind those that wait: there is no free slot while anybody does.
         match self.tiered().slot_of(page) {
             Some(slot) => self.fill_got_slot(migration, slot)?,
-            None => self.tiered().wait_for_slot(page, SlotWaiter::Fill(migration)),
+            None => self.tiered().fill_waits(part as usize, page, migration),
         }
         Ok(Some(migration))
     }
@@ -64,7 +65,8 @@ impl<K: Kind> Device<K> {
         command: u32,
     ) -> Result<Option<u32>, SimulationError> {
         let Some(kind) = kind_of(on_read) else { return Ok(None) };
-        self.begin_fill(Fill::of(lpa.0, kind, ppa, 1), command)
+        let part = self.part_of(command);
+        self.begin_fill(Fill::of(lpa.0, kind, ppa, 1), part, command)
     }
 
     /// Brings up a page that the controller holds on its way to flash.
@@ -76,13 +78,15 @@ impl<K: Kind> Device<K> {
         command: u32,
     ) -> Result<(), SimulationError> {
         let (Some(kind), ReadFrom::Controller(ppa)) = (kind_of(on_read), from) else { return Ok(()) };
-        self.begin_fill(Fill::of(lpa.0, kind, ppa, 0), command).map(drop)
+        let part = self.part_of(command);
+        self.begin_fill(Fill::of(lpa.0, kind, ppa, 0), part, command).map(drop)
     }
 
     /// Brings up a page from storage-type memory, which is read for it once it has a slot.
     pub(super) fn bring_up(&mut self, page: u32, on_read: OnRead, command: u32) -> Result<(), SimulationError> {
         let Some(kind) = kind_of(on_read) else { return Ok(()) };
-        self.begin_fill(Fill::of(page, kind, Ppa::UNMAPPED, 1), command).map(drop)
+        let part = self.part_of(command);
+        self.begin_fill(Fill::of(page, kind, Ppa::UNMAPPED, 1), part, command).map(drop)
     }
 
     /// Completes a page of which `written` is being written from below.
@@ -90,7 +94,8 @@ impl<K: Kind> Device<K> {
         if self.tiered().lower() == Lower::Scm {
             self.tiered().count_fetch_on_write();
             let fill = Fill { written, ..Fill::of(page, MigrationKind::CopyUp, Ppa::UNMAPPED, 1) };
-            return self.begin_fill(fill, command).map(drop);
+            let part = self.part_of(command);
+            return self.begin_fill(fill, part, command).map(drop);
         }
         let lpa = Lpa(page);
         let from = self.flash.rest_of(lpa).0;
@@ -104,7 +109,8 @@ impl<K: Kind> Device<K> {
     }
 
     /// Brings up the pages behind a read that goes on where one before it ended, so that they are above when it comes to them.
-    pub(super) fn read_ahead(&mut self, lba: u64, sectors: u32) -> Result<(), SimulationError> {
+    pub(super) fn read_ahead(&mut self, command: u32, lba: u64, sectors: u32) -> Result<(), SimulationError> {
+        let part = self.part_of(command);
         for page in self.tiered().worth_fetching(lba, sectors) {
             if self.page_is_above(page) {
                 continue;
@@ -112,7 +118,7 @@ impl<K: Kind> Device<K> {
             let ReadFrom::Media(ppa) = self.flash.rest_of(Lpa(page)).0 else { continue };
             let occasion = Occasion::ReadAhead;
             let fill = Fill { page, kind: MigrationKind::CopyUp, occasion, taken_from: ppa, reads: 1, written: 0 };
-            if let Some(migration) = self.begin_fill(fill, NONE)? {
+            if let Some(migration) = self.begin_fill(fill, part, NONE)? {
                 self.tiered().count_fetched_ahead();
                 self.queue_migration_read(migration, ppa)?;
             }

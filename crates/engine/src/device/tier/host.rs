@@ -35,7 +35,7 @@ impl<K: Kind> Device<K> {
     /// The data of a write is in the controller: each of its pages goes where the tier says.
     #[inline(never)]
     pub(in crate::device) fn start_tiered_write(&mut self, index: u32) -> Result<(), SimulationError> {
-        let HostCommand { lba, sectors, .. } = self.host.sets_out(index, self.run.now);
+        let HostCommand { lba, sectors, lane, .. } = self.host.sets_out(index, self.run.now);
         let (per_page, whole) = (self.sectors_per_page(), self.tiered().whole());
         let pages = || pages_of(lba, sectors, per_page);
         let parts = pages().count() as u32;
@@ -46,7 +46,7 @@ impl<K: Kind> Device<K> {
             self.run.transactions.has_several_parts(index, false);
         }
         for (page, mask) in pages() {
-            match self.tiered().write(page, mask, sectors) {
+            match self.tiered().write(lane, page, mask, sectors) {
                 WriteTo::Upper => self.write_above(index, page, mask)?,
                 WriteTo::Lower => self.write_below(index, page, mask)?,
             }
@@ -58,9 +58,10 @@ impl<K: Kind> Device<K> {
     pub(in crate::device) fn write_above(&mut self, index: u32, page: u32, mask: u32) -> Result<(), SimulationError> {
         observe!(self, Event::PageWritten { slot: index, page, sectors: mask });
         let had_slot = self.tiered().slot_of(page).is_some();
-        match self.slot_for(page)? {
+        let part = self.part_of(index);
+        match self.slot_for(page, part)? {
             Some(slot) => self.queue_upper_write(index, slot, mask),
-            None => self.tiered().write_waits(index, page, mask),
+            None => self.tiered().write_waits(part, index, page, mask),
         }
         if !had_slot && self.tiered().completes_on_write(mask) {
             self.fetch_rest(page, mask, index)?;
@@ -105,7 +106,7 @@ impl<K: Kind> Device<K> {
     #[inline(never)]
     pub(in crate::device) fn start_tiered_read(&mut self, index: u32) -> Result<(), SimulationError> {
         let now = self.run.now;
-        let HostCommand { lba, sectors, .. } = self.host.sets_out(index, now);
+        let HostCommand { lba, sectors, lane, .. } = self.host.sets_out(index, now);
         // One part stays open until all are queued.
         self.host.has_parts(index, 1);
         if sectors > 1 {
@@ -113,7 +114,7 @@ impl<K: Kind> Device<K> {
         }
         let (mut answered, mut held) = (0, 0);
         for (page, mask) in pages_of(lba, sectors, self.sectors_per_page()) {
-            let (above, slot, on_read) = self.tiered().read(page, mask, sectors);
+            let (above, slot, on_read) = self.tiered().read(lane, page, mask, sectors);
             observe!(self, Event::PageRead { slot: index, page, above, below: mask & !above });
             self.tell_damage(index, Lpa(page))?;
             if let Some(slot) = slot {
@@ -133,7 +134,7 @@ impl<K: Kind> Device<K> {
         }
         let answered_at_once = self.host.part_ends(index);
         debug_assert!(!answered_at_once, "a read has parts");
-        self.read_ahead(lba, sectors)?;
+        self.read_ahead(index, lba, sectors)?;
         self.pump_tier(index)
     }
 

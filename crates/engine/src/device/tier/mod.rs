@@ -75,22 +75,30 @@ impl<K: Kind> Device<K> {
         }
     }
 
-    /// Free slots go to those who wait, in their order.
+    /// Free slots go to those who wait, of each part in their order.
     fn serve_slot_waiters(&mut self) -> Result<(), SimulationError> {
-        while let Some((waiter, page)) = self.tiered().first_waiter() {
-            let Some(slot) = self.slot_for(page)? else { return Ok(()) };
-            self.tiered().first_waiter_leaves();
-            match waiter {
-                SlotWaiter::Write { command, sectors, .. } => self.queue_upper_write(command, slot, sectors),
-                SlotWaiter::Fill(migration) => self.fill_got_slot(migration, slot)?,
+        for part in 0..self.tiered().parts() {
+            while let Some((waiter, page)) = self.tiered().first_waiter(part) {
+                let Some(slot) = self.slot_for(page, part)? else { break };
+                self.tiered().first_waiter_leaves(part);
+                match waiter {
+                    SlotWaiter::Write { command, sectors, .. } => self.queue_upper_write(command, slot, sectors),
+                    SlotWaiter::Fill(migration) => self.fill_got_slot(migration, slot)?,
+                }
             }
         }
         Ok(())
     }
 
-    /// The slot of a page, a free one if it has none yet.
-    fn slot_for(&mut self, page: u32) -> Result<Option<u32>, SimulationError> {
-        let Some((slot, is_new)) = self.tiered().slot_for(page) else { return Ok(None) };
+    /// The part of the upper medium that a command has.
+    fn part_of(&mut self, command: u32) -> usize {
+        let tenant = self.host.command(command).lane;
+        self.tiered().part_of(tenant)
+    }
+
+    /// The slot of a page, a free one of a part if it has none yet.
+    fn slot_for(&mut self, page: u32, part: usize) -> Result<Option<u32>, SimulationError> {
+        let Some((slot, is_new)) = self.tiered().slot_for(page, part) else { return Ok(None) };
         if is_new {
             observe!(self, Event::SlotTaken { page, slot: SlotId(slot) });
         }

@@ -27,6 +27,8 @@ pub struct TierBench {
     pub migrations_in_flight: u32,
     pub volatile: bool,
     pub dram: Option<DramConfig>,
+    /// Slots of each workload's own; none: all share all.
+    pub parts: Vec<u32>,
 }
 
 /// Reads and writes of `array` per sector behind a bus of `bus` per sector [ns].
@@ -66,6 +68,7 @@ impl TierBench {
             migrations_in_flight: 4,
             volatile: false,
             dram: None,
+            parts: Vec::new(),
         }
     }
 
@@ -83,6 +86,11 @@ impl TierBench {
 
     /// A device ready to run.
     pub fn device(&self, workload: Box<dyn Workload>) -> Device {
+        self.device_of(vec![workload])
+    }
+
+    /// The same with several workloads at the same time.
+    pub fn device_of(&self, workloads: Vec<Box<dyn Workload>>) -> Device {
         let per_slot = self.flash.unit_bytes / 512;
         let medium = |slots: u32, banks: u32, leveling: &SectorWearLevelingConfig| {
             let spare = leveling.chosen().spare_sectors(slots / banks * per_slot);
@@ -105,9 +113,11 @@ impl TierBench {
             placement: self.placement.clone(),
             lower: self.lower(),
             migrations_in_flight: self.migrations_in_flight,
+            parts: self.parts.clone(),
+            part_of_tenant: (0..self.parts.len() as u32).collect(),
             volatile: self.volatile,
         };
-        let lanes = vec![LaneConfig::new(workload, self.depth)];
+        let lanes: Vec<_> = workloads.into_iter().map(|workload| LaneConfig::new(workload, self.depth)).collect();
         let mut device = Device::of_tier(&self.flash.engine, &self.flash.limits, ftl, nand, scm, &tier, lanes, NoProbe);
         if let Some(dram) = &self.dram {
             device.set_dram(dram);

@@ -1,0 +1,97 @@
+//! Parts of a cache that jobs say they want, and what is told of them.
+
+use std::path::Path;
+
+use crate::support::{input_error, result_of, tiny_request};
+use serde_json::{Value, json};
+
+/// Jobs on a drive with a cache of 1 MiB, 64 pages.
+fn request(sets: &[&str], jobs: Value) -> Value {
+    let drive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/drives/dram-cache.toml");
+    let mut all = vec!["dram.capacity=1MiB", "geometry.blocks_per_plane=64"];
+    all.extend(sets);
+    let mut request = json!({ "drive": { "file": drive }, "workload": {}, "set": all, "seed": 1 });
+    request["workload"]["job"] = jobs;
+    request
+}
+
+/// Two jobs of the given parts.
+fn two(sets: &[&str], first: Value, second: Value) -> Value {
+    let job = |name: &str, offset: &str, size: Value| {
+        let mut job =
+            json!({ "name": name, "rw": "randwrite", "bs": "16k", "size": "1MiB", "offset": offset, "requests": 200 });
+        if !size.is_null() {
+            job["cache_size"] = size;
+        }
+        job
+    };
+    request(sets, json!([job("a", "0", first), job("b", "4MiB", second)]))
+}
+
+/// Of each job the number of its part, and how many pages that has.
+fn parts(request: &Value) -> Vec<(u64, u64)> {
+    let result = result_of(request).unwrap_or_else(|error| panic!("{error}\n{request}"));
+    let number = |job: &Value, key: &str| job["cache"][key].as_u64().expect("a number");
+    let jobs = result["by_job"].as_array().expect("jobs").iter();
+    for job in jobs.clone() {
+        let (accesses, hits) = (number(job, "page_accesses"), number(job, "page_hits"));
+        assert_eq!((accesses, job["cache"]["hit_ratio"].as_f64()), (200, Some(hits as f64 / 200.0)));
+    }
+    jobs.map(|job| (number(job, "part"), number(job, "slots"))).collect()
+}
+
+#[test]
+fn jobs_share_the_cache_or_have_their_parts() {
+    let separate = &["tier.parts=separate"][..];
+    assert_eq!(parts(&two(&[], Value::Null, Value::Null)), [(0, 64), (0, 64)]);
+    assert_eq!(parts(&two(separate, Value::Null, Value::Null)), [(0, 32), (1, 32)]);
+    // What one says is its own, and the rest the others'.
+    assert_eq!(parts(&two(&[], json!("256KiB"), Value::Null)), [(0, 16), (1, 48)]);
+    assert_eq!(parts(&two(separate, Value::Null, json!("250KiB"))), [(1, 49), (0, 15)]);
+    assert_eq!(parts(&two(&[], json!("256KiB"), json!("512KiB"))), [(0, 16), (1, 32)]);
+    let mut three = two(separate, json!("256KiB"), Value::Null);
+    let third = json!({ "name": "c", "rw": "randread", "bs": "16k", "size": "1MiB", "requests": 200 });
+    three["workload"]["job"].as_array_mut().expect("jobs").push(third);
+    assert_eq!(parts(&three), [(0, 16), (1, 24), (2, 24)]);
+}
+
+#[test]
+fn a_job_alone_keeps_its_part() {
+    let mut request = two(&["tier.parts=separate"], Value::Null, Value::Null);
+    request["only_job"] = json!("b");
+    let result = result_of(&request).expect("a run");
+    // Its megabyte of random pages does not fit into half of the cache.
+    let ratio = result["tier"]["hit_ratio"].as_f64().expect("a ratio");
+    let mut whole = two(&[], Value::Null, Value::Null);
+    whole["only_job"] = json!("b");
+    let of_all = result_of(&whole).expect("a run")["tier"]["hit_ratio"].as_f64().expect("a ratio");
+    assert!(ratio < of_all, "{ratio} of 32 pages, {of_all} of 64");
+}
+
+#[test]
+fn what_cannot_be_divided_is_refused_by_its_key() {
+    let refused = |request: &Value, words: &str| {
+        let message = input_error(request);
+        assert!(message.contains(words), "{message}");
+    };
+    refused(&two(&[], json!("0"), Value::Null), "cache_size: is 0B, which is less than one page of 16KiB");
+    refused(&two(&[], json!("8KiB"), Value::Null), "cache_size: is 8KiB, which is less than one page of 16KiB");
+    let beyond = two(&[], json!("768KiB"), json!("512KiB"));
+    refused(&beyond, "cache_size: is 512KiB, and of the 1MiB there are 256KiB left by the jobs before");
+    let nothing = two(&[], json!("1MiB"), Value::Null);
+    refused(&nothing, "cache_size: is not said, and 0 pages are left for 1 of them");
+    let few = two(
+        &[
+            "tier.parts=separate",
+            "dram.capacity=128KiB",
+            "tier.placement.evict_free=0.9",
+            "tier.placement.evict_stop=0.9",
+        ],
+        Value::Null,
+        Value::Null,
+    );
+    refused(&few, "tier.parts: a part of 4 pages keeps 4 of them free (tier.placement.evict_free)");
+    let mut flash_alone = tiny_request(&[]);
+    flash_alone["workload"] = json!({ "job": { "rw": "randread", "requests": 10, "cache_size": "1MiB" } });
+    refused(&flash_alone, "cache_size: the drive has no memory above another (tier.placement)");
+}
