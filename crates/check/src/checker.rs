@@ -556,6 +556,7 @@ impl Probe for Checker {
             Event::SlotTaken { .. }
             | Event::PageLeft { .. }
             | Event::PageRead { .. }
+            | Event::WriteHeld { .. }
             | Event::PageWritten { .. }
             | Event::MigrationBegan { .. }
             | Event::MigrationUnitSensed { .. }

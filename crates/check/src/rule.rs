@@ -90,6 +90,7 @@ rules! {
     SlotPartition, "slot-partition",
         "A slot is free, holds one page or waits for its last reads; a page has one slot at most, and is written there.";
     SlotPart, "slot-part", "A page gets a slot of the part of a tenant that asked for it.";
+    BackPressure, "back-pressure", "Writes are taken into a cache in the order of coming, and when its policy says.";
     SlotMasks, "slot-masks",
         "Valid and dirty masks say what the sectors of a slot hold; only valid sectors are dirty, none is filled over.";
     CleanCopy, "clean-copy", "A sector that is valid and clean above is what the medium below holds.";

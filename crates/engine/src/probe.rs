@@ -192,6 +192,8 @@ pub enum Event<'a> {
     PageRead { slot: u32, page: u32, above: u32, below: u32 },
     /// A host write of sectors of a page is about to go to its slot, which it may have to be given first.
     PageWritten { slot: u32, page: u32, sectors: u32 },
+    /// A host write of a page that is to go above is held back before that.
+    WriteHeld { slot: u32, page: u32 },
     /// A migration begins. The tier of the view knows it until it ended.
     MigrationBegan { migration: u32 },
     /// The unit of flash that a migration asked for is in its die's register.

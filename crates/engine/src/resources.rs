@@ -3,7 +3,8 @@
 use ninescope_kernel::ResourceId;
 use ninescope_model::{BankId, ChannelId, DieId};
 
-/// Wake-up slots in their order at equal times: resources that free, then timers, then arrivals, then interrupts, then fetches.
+/// Wake-up slots in their order at equal times: resources that free, then timers, then arrivals, then interrupts, then fetches,
+/// then writes that a cache holds back.
 #[derive(Clone, Copy, Debug)]
 pub struct Resources {
     pub dies: u32,
@@ -83,7 +84,11 @@ impl Resources {
         ResourceId(self.stages + 10)
     }
 
+    pub fn held_writes(self) -> ResourceId {
+        ResourceId(self.stages + 11)
+    }
+
     pub fn count(self) -> usize {
-        (self.stages + 11) as usize
+        (self.stages + 12) as usize
     }
 }

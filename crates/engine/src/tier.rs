@@ -4,6 +4,7 @@
 //! there, and says what is to move.
 
 mod drain;
+mod held;
 mod line;
 mod migration;
 mod rest;
@@ -17,8 +18,11 @@ use ninescope_kernel::{BitTable, NONE, Ns, Slab};
 use ninescope_tier::{Eviction, OnRead, PlacementConfig, Slot, SlotState, Tier, WriteBack, WriteTo};
 
 use crate::meter::TierSample;
+use crate::policies::back_pressure::{BackPressureConfig, CacheView};
 use crate::transaction::Harm;
 use drain::Drain;
+pub use held::HeldWrite;
+use held::HeldWrites;
 use line::SlotLine;
 pub use line::SlotWaiter;
 pub use migration::{Migration, MigrationKind, Occasion};
@@ -50,6 +54,10 @@ pub struct TierConfig {
     pub parts: Vec<u32>,
     /// By tenant: his part.
     pub part_of_tenant: Vec<u32>,
+    /// When writes are taken in.
+    pub back_pressure: BackPressureConfig,
+    /// Planes of flash, or banks, below.
+    pub planes_below: u32,
     /// The upper medium loses what it holds without power, as DRAM does: a FLUSH takes it down.
     pub volatile: bool,
 }
@@ -62,6 +70,10 @@ pub struct TierPart {
     migrations: Slab<Migration>,
     /// By part: who waits for a slot.
     lines: Vec<SlotLine>,
+    /// By part: writes that are held back before they get a slot; none where none are.
+    held: Vec<HeldWrites>,
+    back_pressure: BackPressureConfig,
+    planes_below: u32,
     /// The part that is asked first for the next slot to be emptied: the one behind the last.
     turn: usize,
     /// By tenant: his part, and what he found there.
@@ -96,6 +108,12 @@ impl TierPart {
             lower: config.lower,
             migrations: Slab::with_capacity(2 * in_flight_max as usize),
             lines: parts.iter().map(|_| SlotLine::new((depth + in_flight_max) * 2, pages)).collect(),
+            held: {
+                let policy = || config.back_pressure.chosen().build(config.planes_below);
+                parts.iter().filter_map(|_| Some(HeldWrites::new(policy()?, depth * 2))).collect()
+            },
+            back_pressure: config.back_pressure.clone(),
+            planes_below: config.planes_below,
             turn: 0,
             tenants: Vec::new(),
             evictions: 0,
@@ -133,7 +151,8 @@ impl TierPart {
 
     /// Host writes that wait for a slot, and pages that do so on their way up.
     pub fn waiting(&self) -> usize {
-        self.lines.iter().map(SlotLine::len).sum()
+        let held: usize = self.held.iter().map(HeldWrites::len).sum();
+        held + self.lines.iter().map(SlotLine::len).sum::<usize>()
     }
 
     /// The same with migrations under way.
@@ -157,6 +176,16 @@ impl TierPart {
             evictions: counters.evicted_dirty + counters.evicted_clean,
             fills: counters.copied_up + counters.moved_up,
         }
+    }
+
+    /// When writes are taken in.
+    pub fn back_pressure(&self) -> &BackPressureConfig {
+        &self.back_pressure
+    }
+
+    /// Planes of flash, or banks, below.
+    pub fn planes_below(&self) -> u32 {
+        self.planes_below
     }
 
     // ---- requests of the host --------------------------------------------------------------------
@@ -356,6 +385,44 @@ impl TierPart {
         residency.writer_left(slot);
         let page = residency.slot(slot).page;
         (page, residency.written(slot, sectors, whole))
+    }
+
+    // ---- writes that are held back ------------------------------------------------------------------
+
+    fn view_of(&self, part: usize, now: Ns) -> CacheView {
+        let residency = self.tier.residency();
+        let (slots, free) = (residency.slots_of(part), residency.free_soon_of(part));
+        CacheView { now, slots, free, leaving: self.tier.leaving(part) }
+    }
+
+    /// A write comes to a part. Returns whether it is held back.
+    pub(crate) fn holds_back(&mut self, part: usize, now: Ns, write: HeldWrite) -> bool {
+        if self.held.is_empty() {
+            return false;
+        }
+        let view = self.view_of(part, now);
+        let held = !self.held[part].comes(&view, write);
+        self.tier.counters_mut().writes_held += u64::from(held);
+        held
+    }
+
+    /// The next write of a part that is held back no longer.
+    pub(crate) fn next_let_in(&mut self, part: usize, now: Ns) -> Option<HeldWrite> {
+        if self.held.get(part).is_none_or(|held| held.len() == 0) {
+            return None;
+        }
+        let view = self.view_of(part, now);
+        self.held[part].next(&view)
+    }
+
+    /// When the passing of time alone lets the next one in, if it does.
+    pub(crate) fn lets_in_at(&self) -> Option<Ns> {
+        self.held.iter().filter_map(HeldWrites::next_at).min()
+    }
+
+    /// Time has come for one of them.
+    pub(crate) fn time_has_come(&mut self) {
+        self.touched = true;
     }
 
     // ---- slots for those who wait ----------------------------------------------------------------

@@ -1,6 +1,7 @@
 //! Every policy registry by its configuration key, and what each of its policies has.
 
 use ninescope_ecc::{EccSchemeConfig, LatencyConfig};
+use ninescope_engine::policies::back_pressure::BackPressureConfig;
 use ninescope_engine::policies::mapping::MapConfig;
 use ninescope_engine::policies::read_retry::ReadRetryConfig;
 use ninescope_engine::policies::refresh::RefreshPolicyConfig;
@@ -40,6 +41,7 @@ const REGISTRIES: &[ToldRegistry] = &[
     (("scm.wear_leveling", SectorWearLevelingConfig::LIST), SectorWearLevelingConfig::parameters),
     (("scm.verify", ProgramVerifyConfig::LIST), ProgramVerifyConfig::parameters),
     (("tier.placement", PlacementConfig::LIST), PlacementConfig::parameters),
+    (("tier.back_pressure", BackPressureConfig::LIST), BackPressureConfig::parameters),
     (("nand.ecc", EccSchemeConfig::LIST), EccSchemeConfig::parameters),
     (("nand.ecc.latency", LatencyConfig::LIST), LatencyConfig::parameters),
     (("nand.errors", ErrorModelConfig::LIST), ErrorModelConfig::parameters),

@@ -66,6 +66,8 @@ pub struct TierCounters {
     pub superseded_below: u64,
     /// Pages of host requests that waited for a slot.
     pub slot_waits: u64,
+    /// Pages of host writes that were held back before they got a slot.
+    pub writes_held: u64,
     /// Writes of the host that were to go below and found their page above when their turn came.
     pub writes_redirected: u64,
 }
@@ -175,6 +177,11 @@ impl Tier {
     /// Free slots of a part that eviction keeps, 0 where it waits for need.
     pub fn reserve(&self, part: usize) -> u32 {
         self.parts[part].begins_below
+    }
+
+    /// Slots of a part whose pages are on their way down.
+    pub fn leaving(&self, part: usize) -> u32 {
+        self.parts[part].leaving
     }
 
     /// What was counted.

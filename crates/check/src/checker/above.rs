@@ -109,6 +109,10 @@ impl Checker {
                 }
                 book.page_read(view, &self.requests, slot, (page, above, below), &mut self.marks)
             }
+            Event::WriteHeld { slot, page } => {
+                let tenant = self.requests.get(view, slot)?.lane;
+                book.write_held(view, tenant, (slot, page))
+            }
             Event::PageWritten { slot, page, sectors } => {
                 book.page_written(view, &self.requests, slot, (page, sectors))
             }

@@ -21,6 +21,7 @@ pub struct Counts {
     pub moved_up: u64,
     pub superseded_below: u64,
     pub written_through: u64,
+    pub writes_held: u64,
 }
 
 impl TierBook {
@@ -110,6 +111,7 @@ impl TierBook {
             ("moved_up", said.moved_up, own.moved_up),
             ("superseded_below", said.superseded_below, own.superseded_below),
             ("written_through", said.written_through, own.written_through),
+            ("writes_held", said.writes_held, own.writes_held),
         ] {
             require!(counted == seen, Ledger, view.now, "tier.{name} is {counted}, {seen} were seen");
         }
@@ -140,6 +142,7 @@ impl TierBook {
         );
         let busy = self.slots.iter().position(|slot| matches!(slot.state, State::Leaving(_) | State::Draining));
         require!(busy.is_none(), Leftover, view.now, "slot {busy:?} is on its way to be free");
+        self.nobody_is_held(view)?;
         self.sweep(view)?;
         self.compare(view)
     }

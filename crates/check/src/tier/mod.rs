@@ -6,6 +6,7 @@
 
 mod compare;
 mod migrations;
+mod pressure;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +22,7 @@ use crate::requests::{Inside, Requests, mask_of};
 use crate::rule::{Checked, Rule, require};
 use compare::Counts;
 use migrations::Migration;
+use pressure::Intake;
 
 /// What a slot is used for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,6 +125,8 @@ pub struct TierBook {
     parts: Vec<u32>,
     /// By page: the parts of those that asked for it; kept where there are several.
     asked_by: BTreeMap<u32, BTreeSet<usize>>,
+    /// By part: writes that are held back, and taken in.
+    intakes: Vec<Intake>,
     /// The part of who read last.
     last_reader: usize,
     counts: Counts,
@@ -162,6 +166,7 @@ impl TierBook {
             knows_units,
             parts: first_slots(part),
             asked_by: BTreeMap::new(),
+            intakes: first_slots(part).iter().map(|_| Intake::default()).collect(),
             last_reader: 0,
             counts: Counts::default(),
         })
@@ -318,6 +323,7 @@ impl TierBook {
         );
         *record = Slot { page, state: State::Resident, ..FREE };
         self.slot_of[page as usize] = slot.0;
+        self.slot_changed(view, slot);
         self.is_of_who_asked(view, page, slot)
     }
 
@@ -344,6 +350,7 @@ impl TierBook {
         let drains = !self.awaited[slot.index()].is_empty();
         *self.slot(slot) = if drains { Slot { page, state: State::Draining, ..FREE } } else { FREE };
         self.slot_of[page as usize] = NONE;
+        self.slot_changed(view, slot);
         Ok(below)
     }
 
@@ -431,6 +438,7 @@ impl TierBook {
     ) -> Checked {
         let Inside { request, lane, .. } = *requests.get(view, command)?;
         self.asks(view, lane, page);
+        self.write_taken_in(view, lane, (command, page))?;
         let asked = mask_of(&request, Lpa(page), self.sectors);
         require!(
             request.op == Op::Write && sectors == asked && asked != 0,

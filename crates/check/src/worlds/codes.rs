@@ -19,7 +19,7 @@ pub(super) struct Wants {
 }
 
 /// Policies that may be left out, with the share of the drives that have them [%]. Behind `true`: of those with codes.
-const OPTIONAL: [(&str, bool, u64); 7] = [
+const OPTIONAL: [(&str, bool, u64); 8] = [
     ("scm.verify", false, 50),
     ("nand.ecc", true, 100),
     ("nand.ecc.latency", true, 100),
@@ -27,6 +27,7 @@ const OPTIONAL: [(&str, bool, u64); 7] = [
     ("nand.retry", true, 60),
     ("scrub", true, 50),
     ("refresh", false, 25),
+    ("tier.back_pressure", false, 50),
 ];
 
 impl Wants {

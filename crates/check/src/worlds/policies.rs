@@ -62,6 +62,10 @@ pub(super) fn set_policy(dice: &mut Dice, drive: &mut toml::Table, key: &str, na
         // Those of a cache that are left out by default.
         defaults.insert("read_ahead".to_owned(), 0.into());
     }
+    if name == "pages-in-flight" {
+        // That which is left out by default.
+        defaults.insert("pages".to_owned(), 0.into());
+    }
     if defaults.contains_key("fetch_on_write") {
         defaults.insert("flush_at_rest".to_owned(), 0.into());
     }
@@ -115,6 +119,9 @@ fn drawn(dice: &mut Dice, parameter: &str, value: &toml::Value) -> Option<toml::
         "read_ahead" => Some(dice.small(1, 20).into()),
         "order" => word(dice, &Order::ALL.map(Order::letters)),
         "size" => word(dice, &["16B", "64B", "512B", "2KiB", "8KiB", "32KiB"]),
+        "pages" => Some(dice.small(1, 4).into()),
+        "from" => share(dice, &[0.2, 0.5, 0.8, 1.0]),
+        "longest" => Some(text(dice.time(1, 6))),
         "remaining" => share(dice, &[0.1, 0.5, 0.8]),
         _ => other_value(dice, value),
     }

@@ -325,7 +325,11 @@ impl<K: Kind> Device<K> {
                 7 => self.dram_woke(),
                 8 => self.arrival_woke(),
                 9 => self.interrupt_woke(),
-                _ => self.fetch_woke(),
+                10 => self.fetch_woke(),
+                _ => {
+                    self.held_writes_woke();
+                    Ok(())
+                }
             }
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! A policy may own state and changes only that. What it knows is in the view that it is asked with.
 
+pub mod back_pressure;
 pub mod channel_arbitration;
 pub mod host_arbitration;
 pub mod mapping;

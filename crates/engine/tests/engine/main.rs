@@ -11,6 +11,7 @@ mod scenario;
 
 mod accumulator;
 mod attribution;
+mod back_pressure;
 mod cache_parts;
 mod cached_map;
 mod determinism;

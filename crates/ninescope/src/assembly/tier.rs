@@ -63,6 +63,9 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry, scm: &ScmAssembly) -> Re
     if let Some((key, message)) = section.placement.problem() {
         return Err(drive.error_at(&format!("tier.placement.{key}"), &message));
     }
+    if let Some((key, message)) = section.back_pressure.chosen().problem() {
+        return Err(drive.error_at(&format!("tier.back_pressure.{key}"), &message));
+    }
     if section.migrations_in_flight == Some(0) {
         return Err(drive.error_at("tier.migrations_in_flight", "must not be zero"));
     }
@@ -72,7 +75,7 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry, scm: &ScmAssembly) -> Re
     }
     let Some(upper) = scm.upper().copied() else { return Ok(None) };
     let slot_bytes = u64::from(upper.sectors_per_slot) * ninescope_model::SECTOR_BYTES;
-    let (lower, raw, units) = match section.placement.chosen().below() {
+    let (lower, raw, units, planes) = match section.placement.chosen().below() {
         Below::Nothing => return Ok(None),
         Below::Flash => {
             if u64::from(geometry.unit_bytes) != slot_bytes || geometry.units_per_page() != 1 {
@@ -85,7 +88,7 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry, scm: &ScmAssembly) -> Re
                 );
                 return Err(drive.error_at("ftl.mapping_unit", &message));
             }
-            (Lower::Flash, geometry.raw_bytes(), geometry.dies())
+            (Lower::Flash, geometry.raw_bytes(), geometry.dies(), geometry.dies() * geometry.planes_per_die)
         }
         Below::Scm => {
             let storage = scm.lowest().copied().unwrap_or(upper);
@@ -94,7 +97,8 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry, scm: &ScmAssembly) -> Re
                 let message = format!("is {}, that of [scm] {}: they must be equal", Bytes(bytes), Bytes(slot_bytes));
                 return Err(drive.error_at("storage_scm.slot_size", &message));
             }
-            (Lower::Scm, storage.logical_sectors() * ninescope_model::SECTOR_BYTES, storage.banks())
+            let bytes = storage.logical_sectors() * ninescope_model::SECTOR_BYTES;
+            (Lower::Scm, bytes, storage.banks(), storage.banks())
         }
     };
     let capacity = upper.logical_sectors() * ninescope_model::SECTOR_BYTES;
@@ -112,10 +116,14 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry, scm: &ScmAssembly) -> Re
         let message = format!("keeps {reserve} of {} slots free, so that no page stays there", upper.slots);
         return Err(drive.error_at("tier.placement.evict_free", &message));
     }
+    let migrations_in_flight = section.migrations_in_flight.unwrap_or(MIGRATIONS_PER_UNIT * units);
     Ok(Some(TierConfig {
         placement: section.placement.clone(),
         lower,
-        migrations_in_flight: section.migrations_in_flight.unwrap_or(MIGRATIONS_PER_UNIT * units),
+        migrations_in_flight,
+        back_pressure: section.back_pressure.clone(),
+        // With more a bound on what is on its way would never be reached.
+        planes_below: planes.min(migrations_in_flight),
         parts: Vec::new(),
         part_of_tenant: Vec::new(),
         volatile: drive.config.dram.as_ref().is_some_and(|dram| !dram.power_protected),

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use ninescope_engine::policies::back_pressure::BackPressureConfig;
 use ninescope_engine::policies::mapping::MapConfig;
 use ninescope_engine::policies::refresh::RefreshPolicyConfig;
 use ninescope_engine::policies::scrub::ScrubPolicyConfig;
@@ -111,6 +112,13 @@ pub struct TierSection {
     /// Whether all jobs share the memory above, or each has a part of its own, but for those that say `cache_size`.
     #[serde(skip_serializing_if = "CacheParts::is_shared")]
     pub parts: CacheParts,
+    /// When a write that goes to the memory above is taken in.
+    #[serde(deserialize_with = "string_or_table", skip_serializing_if = "is_default")]
+    pub back_pressure: BackPressureConfig,
+}
+
+fn is_default(policy: &BackPressureConfig) -> bool {
+    *policy == BackPressureConfig::default()
 }
 
 /// Whose the memory above another is, of which no job says how much it has.

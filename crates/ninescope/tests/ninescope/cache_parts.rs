@@ -69,6 +69,20 @@ fn a_job_alone_keeps_its_part() {
 }
 
 #[test]
+fn how_a_cache_pushes_back_is_refused_where_it_means_nothing() {
+    let refused = |set: &str, words: &str| {
+        let message = input_error(&two(&[set], Value::Null, Value::Null));
+        assert!(message.contains(words), "{message}");
+    };
+    refused("tier.back_pressure={policy=\"pages-in-flight\",pages=0}", "tier.back_pressure.pages is 0, with which");
+    refused("tier.back_pressure={policy=\"paced\",from=0}", "tier.back_pressure.from is 0, it must be a share");
+    refused("tier.back_pressure={policy=\"paced\",longest=\"0s\"}", "tier.back_pressure.longest is zero, with which");
+    // What is on its way down is bounded in any case.
+    let paced = two(&["tier.back_pressure=paced", "tier.placement.evict_free=0.1"], Value::Null, Value::Null);
+    assert!(result_of(&paced).expect("a run")["tier"]["counters"]["writes_held"].as_u64() > Some(0));
+}
+
+#[test]
 fn what_cannot_be_divided_is_refused_by_its_key() {
     let refused = |request: &Value, words: &str| {
         let message = input_error(request);

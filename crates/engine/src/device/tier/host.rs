@@ -11,7 +11,7 @@ use crate::flash::ReadFrom;
 use crate::host::HostCommand;
 use crate::meter::Parts;
 use crate::probe::{Event, observe};
-use crate::tier::Lower;
+use crate::tier::{HeldWrite, Lower};
 use crate::transaction::{BringsUp, QueueClass, Transaction};
 
 /// The pages of a request with the sectors of each, one bit per sector.
@@ -54,8 +54,19 @@ impl<K: Kind> Device<K> {
         Ok(())
     }
 
-    /// Writes sectors of a page to its slot, for which the page may have to wait.
+    /// Writes sectors of a page to its slot, for which the page may have to wait, if the write is not held back before.
     pub(in crate::device) fn write_above(&mut self, index: u32, page: u32, mask: u32) -> Result<(), SimulationError> {
+        let (part, now) = (self.part_of(index), self.run.now);
+        if self.tiered().holds_back(part, now, HeldWrite { command: index, page, sectors: mask }) {
+            observe!(self, Event::WriteHeld { slot: index, page });
+        } else {
+            self.enter_above(index, page, mask)?;
+        }
+        self.pump_tier(index)
+    }
+
+    /// The same of one that is not.
+    pub(super) fn enter_above(&mut self, index: u32, page: u32, mask: u32) -> Result<(), SimulationError> {
         observe!(self, Event::PageWritten { slot: index, page, sectors: mask });
         let had_slot = self.tiered().slot_of(page).is_some();
         let part = self.part_of(index);
@@ -66,7 +77,7 @@ impl<K: Kind> Device<K> {
         if !had_slot && self.tiered().completes_on_write(mask) {
             self.fetch_rest(page, mask, index)?;
         }
-        self.pump_tier(index)
+        Ok(())
     }
 
     /// Queues a write of the host on the slot of its page.

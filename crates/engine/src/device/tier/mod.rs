@@ -26,7 +26,7 @@ use crate::error::SimulationError;
 use crate::host::HostCommand;
 use crate::meter::Parts;
 use crate::probe::{Event, observe};
-use crate::tier::{Lower, MigrationKind, SlotWaiter, TierPart};
+use crate::tier::{HeldWrite, Lower, MigrationKind, SlotWaiter, TierPart};
 use crate::transaction::{QueueClass, Transaction};
 
 impl<K: Kind> Device<K> {
@@ -46,9 +46,13 @@ impl<K: Kind> Device<K> {
     /// that waits for its migrations is `command`, or `NONE`.
     pub(in crate::device) fn pump_tier(&mut self, command: u32) -> Result<(), SimulationError> {
         loop {
+            self.let_writes_in()?;
             self.serve_slot_waiters()?;
             match self.tiered().next_eviction() {
-                None => return Ok(()),
+                None => {
+                    self.await_writes_held();
+                    return Ok(());
+                }
                 Some((Eviction::Dropped { slot, page }, _)) => observe!(self, Event::PageLeft { page, slot }),
                 Some((Eviction::CopyDown(slot), occasion)) => self.start_eviction(slot.0, occasion, command)?,
             }
@@ -73,6 +77,32 @@ impl<K: Kind> Device<K> {
         if let Some(at) = self.tiered().host_may_rest(now) {
             self.run.queue.schedule(self.run.resources.rest_timer(), at);
         }
+    }
+
+    /// Writes that were held back and are no longer go on.
+    fn let_writes_in(&mut self) -> Result<(), SimulationError> {
+        for part in 0..self.tiered().parts() {
+            let now = self.run.now;
+            while let Some(HeldWrite { command, page, sectors }) = self.tiered().next_let_in(part, now) {
+                self.enter_above(command, page, sectors)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where time alone lets the next one in, that is awaited.
+    fn await_writes_held(&mut self) {
+        if let Some(at) = self.tiered().lets_in_at() {
+            let (resource, at) = (self.run.resources.held_writes(), at.max(self.run.now));
+            if self.run.queue.wake_time(resource) != at {
+                self.run.queue.schedule(resource, at);
+            }
+        }
+    }
+
+    /// Time has come for a write that is held back.
+    pub(in crate::device) fn held_writes_woke(&mut self) {
+        self.tiered().time_has_come();
     }
 
     /// Free slots go to those who wait, of each part in their order.

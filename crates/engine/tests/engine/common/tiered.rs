@@ -1,6 +1,7 @@
 //! Drives of two media put together by hand: slots of storage-class memory above the flash of a [`Bench`], or above
 //! slower memory.
 
+use ninescope_engine::policies::back_pressure::BackPressureConfig;
 use ninescope_engine::{Device, DramConfig, LaneConfig, Lower, NoProbe, ScmPart, TierConfig};
 use ninescope_ftl::Ftl;
 use ninescope_ftl::policies::SectorWearLevelingConfig;
@@ -27,6 +28,8 @@ pub struct TierBench {
     pub migrations_in_flight: u32,
     pub volatile: bool,
     pub dram: Option<DramConfig>,
+    /// When writes are taken in.
+    pub back_pressure: BackPressureConfig,
     /// Slots of each workload's own; none: all share all.
     pub parts: Vec<u32>,
 }
@@ -68,6 +71,7 @@ impl TierBench {
             migrations_in_flight: 4,
             volatile: false,
             dram: None,
+            back_pressure: BackPressureConfig::default(),
             parts: Vec::new(),
         }
     }
@@ -115,6 +119,8 @@ impl TierBench {
             migrations_in_flight: self.migrations_in_flight,
             parts: self.parts.clone(),
             part_of_tenant: (0..self.parts.len() as u32).collect(),
+            back_pressure: self.back_pressure.clone(),
+            planes_below: 1,
             volatile: self.volatile,
         };
         let lanes: Vec<_> = workloads.into_iter().map(|workload| LaneConfig::new(workload, self.depth)).collect();
