@@ -59,6 +59,7 @@ ENGINES = {
     **dict.fromkeys(("cmdprio_percentage", "userspace_reap"), "libaio"),
     **dict.fromkeys(("hipri", "fixedbufs", "registerfiles", "sqthread_poll"), "io_uring"),
     **dict.fromkeys(("nonvectored", "uncached", "nowait", "force_async"), "io_uring"),
+    **dict.fromkeys(("readfua", "writefua"), "sg"),
 }
 ASYNC = "[global]\nioengine=libaio\n"
 CASES = {
@@ -568,6 +569,8 @@ class TestAgainstFio:
         engine = ENGINES.get(name, "psync")
         if engine == "io_uring" and not has_io_uring(tmp_path):
             pytest.skip("no io_uring here")
+        if engine == "sg":
+            pytest.skip("it writes to SCSI devices alone")
         text = PLAIN.replace("thread\n", f"thread\n{name}={off}\n").replace("psync", engine)
         assert filled(text, tmp_path / "off") == plain
 

@@ -27,14 +27,14 @@ impl TierBook {
     pub fn write_held(&mut self, view: &View<'_>, tenant: u16, (command, page): (u32, u32)) -> Checked {
         let Some(part) = view.tier else { return Ok(()) };
         let number = part.part_of(tenant);
-        self.look_at(part, number);
+        let lacking = self.look_at(part, number);
         let leaving = self.leaving_of(number);
         let intake = &mut self.intakes[number];
         let may_be = match (part.back_pressure(), intake.held.is_empty()) {
             (BackPressureConfig::FreeSlots(_), _) => false,
             (_, false) => true,
             (BackPressureConfig::PagesInFlight(rules), true) => leaving >= rules.pages.unwrap_or(part.planes_below()),
-            (BackPressureConfig::Paced(_), true) => intake.least_lacking.is_some_and(|lacking| lacking > 0),
+            (BackPressureConfig::Paced(_), true) => lacking > 0,
         };
         require!(
             may_be,
@@ -70,7 +70,9 @@ impl TierBook {
             view.now,
             "a write of page {page} is taken in, with {leaving} pages on their way down and before others: {intake:?}"
         );
+        // It has not got its slot: with that another one is lacking, but not where its page has one.
         (intake.last, intake.least_lacking) = (view.now, None);
+        self.look_at(part, number);
         Ok(())
     }
 
@@ -97,13 +99,15 @@ impl TierBook {
         self.slots_of(part).iter().filter(|slot| matches!(slot.state, State::Leaving(_))).count() as u32
     }
 
-    fn look_at(&mut self, part: &TierPart, number: usize) {
-        let BackPressureConfig::Paced(rules) = part.back_pressure() else { return };
+    /// Keeps how many slots are lacking to a watermark, and returns it.
+    fn look_at(&mut self, part: &TierPart, number: usize) -> u64 {
+        let BackPressureConfig::Paced(rules) = part.back_pressure() else { return 0 };
         let slots = self.slots_of(number);
         let free = slots.iter().filter(|slot| matches!(slot.state, State::Free | State::Draining)).count() as u64;
         let lacking = watermark(rules, slots.len() as u32).saturating_sub(free);
         let least = &mut self.intakes[number].least_lacking;
         *least = Some(least.map_or(lacking, |least| least.min(lacking)));
+        lacking
     }
 }
 

@@ -61,7 +61,9 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
     for (key, policies) in ninescope::policies() {
         let dice = &mut dice.of(key);
         let name = dice.policy(key, policies);
-        if key != "tier.placement" && wants.key(dice, key, !of_scm_alone) {
+        // What pushes back is above another medium; placements are set by now.
+        let fits = key != "tier.placement" && (key != "tier.back_pressure" || below != Below::Nothing);
+        if fits && wants.key(dice, key, !of_scm_alone) {
             set_policy(dice, &mut table, key, wants.name(key, name));
         }
         if let Some(entry) = key.strip_prefix("scm.") {

@@ -1,11 +1,12 @@
 //! From the description of a tier to its parts.
 
+use ninescope_engine::policies::back_pressure::BackPressureConfig;
 use ninescope_engine::{Lower, TierConfig};
 use ninescope_model::Geometry;
 use ninescope_model::units::Bytes;
 use ninescope_tier::policies::Below;
 
-use crate::config::LoadedDrive;
+use crate::config::{CacheParts, LoadedDrive};
 use crate::error::Error;
 
 use super::controller::ENTRIES_MAX;
@@ -62,6 +63,19 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry, scm: &ScmAssembly) -> Re
     let section = &drive.config.tier;
     if let Some((key, message)) = section.placement.problem() {
         return Err(drive.error_at(&format!("tier.placement.{key}"), &message));
+    }
+    if section.placement.chosen().below() == Below::Nothing {
+        let name = section.placement.name();
+        let is_given = |key: &str| {
+            let message = format!("is given, and tier.placement = \"{name}\" has no memory above another");
+            Err(drive.error_at(key, &message))
+        };
+        if section.parts != CacheParts::default() {
+            return is_given("tier.parts");
+        }
+        if section.back_pressure != BackPressureConfig::default() {
+            return is_given("tier.back_pressure");
+        }
     }
     if let Some((key, message)) = section.back_pressure.chosen().problem() {
         return Err(drive.error_at(&format!("tier.back_pressure.{key}"), &message));

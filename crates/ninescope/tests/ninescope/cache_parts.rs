@@ -77,7 +77,17 @@ fn how_a_cache_pushes_back_is_refused_where_it_means_nothing() {
     refused("tier.back_pressure={policy=\"pages-in-flight\",pages=0}", "tier.back_pressure.pages is 0, with which");
     refused("tier.back_pressure={policy=\"paced\",from=0}", "tier.back_pressure.from is 0, it must be a share");
     refused("tier.back_pressure={policy=\"paced\",longest=\"0s\"}", "tier.back_pressure.longest is zero, with which");
-    // What is on its way down is bounded in any case.
+    refused("tier.back_pressure={policy=\"paced\",longest=\"2h\"}", "tier.back_pressure.longest is more than an hour");
+    for set in ["tier.parts=separate", "tier.back_pressure=paced"] {
+        let mut flash_alone = tiny_request(&[set]);
+        flash_alone["workload"] = json!({ "job": { "rw": "randread", "requests": 10 } });
+        let words = format!(
+            "{} is given, and tier.placement = \"nand-only\" has no memory",
+            set.split_once('=').expect("a key").0
+        );
+        assert!(input_error(&flash_alone).contains(&words), "{}", input_error(&flash_alone));
+    }
+    // Some writes come too close together.
     let paced = two(&["tier.back_pressure=paced", "tier.placement.evict_free=0.1"], Value::Null, Value::Null);
     assert!(result_of(&paced).expect("a run")["tier"]["counters"]["writes_held"].as_u64() > Some(0));
 }

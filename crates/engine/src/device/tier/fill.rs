@@ -45,7 +45,7 @@ impl<K: Kind> Device<K> {
         let command = if self.tiered().is_read(reads) { NONE } else { self.waits_for_migration(command) };
         let (part, sectors) = (part as u32, written);
         let record =
-            Migration { kind, occasion, page, part, reads, sectors, taken_from, command, ..Migration::default() };
+            Migration { kind, occasion, page, part, sectors, reads, taken_from, command, ..Migration::default() };
         let migration = self.tiered().begin_fill(record);
         observe!(self, Event::MigrationBegan { migration });
         // Behind those that wait: there is no free slot while anybody does.

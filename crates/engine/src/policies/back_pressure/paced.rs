@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Admission, BackPressure, BackPressureParameters, CacheView};
 
+/// The longest distance of two writes [ns]: no simulated time overflows.
+const LONGEST_MAX: u64 = 3_600_000_000_000;
+
 /// Its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -36,6 +39,9 @@ impl BackPressureParameters for Paced {
     fn problem(&self) -> Option<(&'static str, String)> {
         if !(self.from > 0.0 && self.from <= 1.0) {
             return Some(("from", format!("is {}, it must be a share of the slots above 0 and up to 1", self.from)));
+        }
+        if self.longest.0 > LONGEST_MAX {
+            return Some(("longest", "is more than an hour".to_owned()));
         }
         (self.longest.0 == 0).then(|| ("longest", "is zero, with which nothing is paced".to_owned()))
     }
