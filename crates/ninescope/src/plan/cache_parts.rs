@@ -97,7 +97,7 @@ fn check_reserves(tier: &TierConfig, parts: &[u32], of_tenant: &[u32], of_drive:
         reserve(part)
     );
     if of_drive {
-        return Err(Refused::Drive(what));
+        return Err(Refused::Drive(format!("is separate, and {what}")));
     }
     let index = of_tenant.iter().position(|&of| of as usize == part).unwrap_or_default();
     Err(Refused::Job(index, JobError::new(KEY, what)))

@@ -108,13 +108,13 @@ fn what_cannot_be_divided_is_refused_by_its_key() {
         &[
             "tier.parts=separate",
             "dram.capacity=128KiB",
-            "tier.placement.evict_free=0.9",
-            "tier.placement.evict_stop=0.9",
+            "tier.placement.evict_free=0.8",
+            "tier.placement.evict_stop=0.8",
         ],
         Value::Null,
         Value::Null,
     );
-    refused(&few, "tier.parts: a part of 4 pages keeps 4 of them free (tier.placement.evict_free)");
+    refused(&few, "tier.parts is separate, and a part of 4 pages keeps 4 of them free (tier.placement.evict_free)");
     let mut flash_alone = tiny_request(&[]);
     flash_alone["workload"] = json!({ "job": { "rw": "randread", "requests": 10, "cache_size": "1MiB" } });
     refused(&flash_alone, "cache_size: the drive has no memory above another (tier.placement)");
