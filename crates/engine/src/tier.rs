@@ -18,7 +18,7 @@ use ninescope_kernel::{BitTable, NONE, Ns, Slab};
 use ninescope_tier::{Eviction, OnRead, PlacementConfig, Slot, SlotState, Tier, WriteBack, WriteTo};
 
 use crate::meter::TierSample;
-use crate::policies::back_pressure::{BackPressureConfig, CacheView};
+use crate::policies::back_pressure::BackPressureConfig;
 use crate::transaction::Harm;
 use drain::Drain;
 pub use held::HeldWrite;
@@ -385,44 +385,6 @@ impl TierPart {
         residency.writer_left(slot);
         let page = residency.slot(slot).page;
         (page, residency.written(slot, sectors, whole))
-    }
-
-    // ---- writes that are held back ------------------------------------------------------------------
-
-    fn view_of(&self, part: usize, now: Ns) -> CacheView {
-        let residency = self.tier.residency();
-        let (slots, free) = (residency.slots_of(part), residency.free_soon_of(part));
-        CacheView { now, slots, free, leaving: self.tier.leaving(part) }
-    }
-
-    /// A write comes to a part. Returns whether it is held back.
-    pub(crate) fn holds_back(&mut self, part: usize, now: Ns, write: HeldWrite) -> bool {
-        if self.held.is_empty() {
-            return false;
-        }
-        let view = self.view_of(part, now);
-        let held = !self.held[part].comes(&view, write);
-        self.tier.counters_mut().writes_held += u64::from(held);
-        held
-    }
-
-    /// The next write of a part that is held back no longer.
-    pub(crate) fn next_let_in(&mut self, part: usize, now: Ns) -> Option<HeldWrite> {
-        if self.held.get(part).is_none_or(|held| held.len() == 0) {
-            return None;
-        }
-        let view = self.view_of(part, now);
-        self.held[part].next(&view)
-    }
-
-    /// When the passing of time alone lets the next one in, if it does.
-    pub(crate) fn lets_in_at(&self) -> Option<Ns> {
-        self.held.iter().filter_map(HeldWrites::next_at).min()
-    }
-
-    /// Time has come for one of them.
-    pub(crate) fn time_has_come(&mut self) {
-        self.touched = true;
     }
 
     // ---- slots for those who wait ----------------------------------------------------------------

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use ninescope_kernel::Ns;
 
+use super::TierPart;
 use crate::policies::back_pressure::{Admission, BackPressure, CacheView};
 
 /// A write of a page that waits to be taken in.
@@ -70,5 +71,43 @@ impl HeldWrites {
         let admission = self.policy.admit(view);
         self.first_at = if let Admission::At(at) = admission { Some(at) } else { None };
         admission == Admission::Now
+    }
+}
+
+impl TierPart {
+    fn view_of(&self, part: usize, now: Ns) -> CacheView {
+        let residency = self.tier.residency();
+        let (slots, free) = (residency.slots_of(part), residency.free_soon_of(part));
+        CacheView { now, slots, free, leaving: self.tier.leaving(part) }
+    }
+
+    /// A write comes to a part. Returns whether it is held back.
+    pub(crate) fn holds_back(&mut self, part: usize, now: Ns, write: HeldWrite) -> bool {
+        if self.held.is_empty() {
+            return false;
+        }
+        let view = self.view_of(part, now);
+        let held = !self.held[part].comes(&view, write);
+        self.tier.counters_mut().writes_held += u64::from(held);
+        held
+    }
+
+    /// The next write of a part that is held back no longer.
+    pub(crate) fn next_let_in(&mut self, part: usize, now: Ns) -> Option<HeldWrite> {
+        if self.held.get(part).is_none_or(|held| held.len() == 0) {
+            return None;
+        }
+        let view = self.view_of(part, now);
+        self.held[part].next(&view)
+    }
+
+    /// When the passing of time alone lets the next one in, if it does.
+    pub(crate) fn lets_in_at(&self) -> Option<Ns> {
+        self.held.iter().filter_map(HeldWrites::next_at).min()
+    }
+
+    /// Time has come for one of them.
+    pub(crate) fn time_has_come(&mut self) {
+        self.touched = true;
     }
 }
