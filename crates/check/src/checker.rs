@@ -595,6 +595,7 @@ impl Probe for Checker {
             Event::DramTaken { access, until } => self.dram_taken(view, access, until),
             Event::EntryLookedUp { .. }
             | Event::MapPageSensed { .. }
+            | Event::MapPageLost { .. }
             | Event::MapPageAsked { .. }
             | Event::MapPageArrived { .. }
             | Event::MapPageKept { .. }

@@ -45,6 +45,8 @@ pub struct MapBook {
     /// Pages that are read beside writes, and those that stay in the controller for good.
     beside: BTreeSet<u32>,
     kept: BTreeSet<u32>,
+    /// Pages that are found again for commands.
+    lost: BTreeSet<u32>,
     commands: Vec<Command>,
     counted: MapCounters,
 }
@@ -76,6 +78,7 @@ impl MapBook {
             stale,
             beside: BTreeSet::new(),
             kept: BTreeSet::new(),
+            lost: BTreeSet::new(),
             commands: Vec::new(),
             counted: MapCounters::default(),
         })
@@ -214,7 +217,23 @@ impl MapBook {
             }
         }
         require!(awaited, MapCache, view.now, "page {page} of the map is there, and nobody waits for it");
+        let will = mapping(view).is_some_and(|mapping| !mapping.is_written() || mapping.is_to_be_written(page));
+        require!(
+            !self.lost.remove(&page) || will,
+            MapLost,
+            view.now,
+            "page {page} of the map could not be read, and is not to be written anew"
+        );
         Ok(())
+    }
+
+    /// A page that was read could not be corrected.
+    pub fn page_lost(&mut self, page: u32, for_commands: bool, marks: &mut Marks) {
+        marks.hit(Mark::MapPageLost);
+        self.counted.pages_rebuilt += 1;
+        if for_commands {
+            self.lost.insert(page);
+        }
     }
 
     /// How long the command of a slot waited for the map.
@@ -332,6 +351,7 @@ impl MapBook {
 
     pub fn page_written(&mut self, view: &View<'_>, page: u32, new: Ppa) -> Checked {
         self.is_as_it_is_now(page);
+        self.lost.remove(&page);
         self.counted.pages_written += 1;
         require!(
             view.ftl.stream_of(new) == Stream::APART,

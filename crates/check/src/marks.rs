@@ -66,6 +66,7 @@ marks! {
     MapPageKept, "map_page_kept", "A page of the map stayed in the controller, because nothing of the map is written.";
     WriteBesideMap, "write_beside_map", "A write went on while its page of the map was read.";
     EntryInHostMemory, "entry_in_host_memory", "The host's memory held what a command wanted of the map.";
+    MapPageLost, "map_page_lost", "A page of the map could not be corrected, and was found again.";
     MapPageMoved, "map_page_moved", "Garbage collection moved a page of the map.";
     StalledBesideSpace, "stalled_beside_space", "A write waited for planes of its own while others had space.";
     DramWait, "dram_wait", "An access to DRAM waited for one before it.";

@@ -114,6 +114,8 @@ rules! {
         "Of a map that lies in flash an entry is in memory from when its page was read until it is the one used longest ago; no command reads or writes a unit before its entry is.";
     MapWritten, "map-written",
         "What changed of a map that lies in flash is in memory or is to be written; its pages lie apart, and are read where they lie.";
+    MapLost, "map-lost",
+        "A page of a map that lies in flash that cannot be corrected is used by nobody before it was found again, and is written anew.";
     DramBus, "dram-bus",
         "The bus of DRAM carries one access at a time, the first asked for first, at once where it is free, and each for as long as its rows and bytes take.";
     DramAccount, "dram-account",

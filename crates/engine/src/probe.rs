@@ -277,7 +277,9 @@ pub enum Event<'a> {
     /// page is read beside.
     EntryLookedUp { slot: u32, lpa: Lpa, hit: bool, goes_on: bool },
     /// A page of the map is in its die's register.
-    MapPageSensed { page: u32, ppa: Ppa },
+    MapPageSensed { page: u32, ppa: Ppa, for_commands: bool },
+    /// What was read of a page of the map, for commands or not, cannot be corrected: its entries are found again from now on.
+    MapPageLost { page: u32, for_commands: bool },
     /// What commands want of a page of the map is asked for in the host's memory.
     MapPageAsked { page: u32 },
     /// A page of the map that commands wait for is in the controller: what they asked for of it is in memory.

@@ -6,7 +6,8 @@ use ninescope_model::{Cause, Lpa, Ppa, Source};
 
 use super::Checker;
 use crate::marks::Mark;
-use crate::rule::Checked;
+use crate::reliability::reads::Taker;
+use crate::rule::{Checked, Rule};
 use crate::units::agrees;
 
 impl Checker {
@@ -17,19 +18,49 @@ impl Checker {
                 book.looked_up(view, slot, lpa, (hit, goes_on), &mut self.marks)
             }
             Event::MapPageAsked { page } => book.page_asked(view, page, &mut self.marks),
-            Event::MapPageKept { page } => book.page_kept(view, page, &mut self.marks),
-            Event::MapPageArrived { page } => book.page_arrived(view, page),
+            Event::MapPageKept { page } => {
+                book.page_kept(view, page, &mut self.marks)?;
+                self.map_page_used(view, page, false)
+            }
+            Event::MapPageArrived { page } => {
+                book.page_arrived(view, page)?;
+                self.map_page_used(view, page, true)
+            }
             Event::MapCacheChanged { change } => book.changed(view, change, &mut self.marks),
             Event::MapPageWritten { page, old, new } => self.map_page_written(view, page, (old, new)),
-            Event::MapPageSensed { page, ppa } => match &self.oracle {
-                Some(oracle) => oracle.map_page_sensed(view, view.ftl.translation_unit(page), ppa),
-                None => Ok(()),
-            },
+            Event::MapPageSensed { page, ppa, for_commands } => self.map_page_sensed(view, page, ppa, for_commands),
+            Event::MapPageLost { page, for_commands } => {
+                book.page_lost(page, for_commands, &mut self.marks);
+                match &mut self.codes {
+                    Some(codes) => codes.map_page_lost(view, view.ftl.translation_unit(page)),
+                    None => {
+                        Err(Rule::MapLost.violated(view.now, format!("page {page} of the map, which no code guards")))
+                    }
+                }
+            }
             _ => Ok(()),
         }
     }
 
+    fn map_page_sensed(&mut self, view: &View<'_>, page: u32, place: Ppa, for_commands: bool) -> Checked {
+        let lpa = view.ftl.translation_unit(page);
+        self.coded_unit_sensed(view, place, lpa, Taker::Map(page, for_commands));
+        match &self.oracle {
+            Some(oracle) => oracle.map_page_sensed(view, lpa, place),
+            None => Ok(()),
+        }
+    }
+
+    /// Commands know what a page of the map says, or it is written anew: where it was read for that it is decoded and good.
+    fn map_page_used(&mut self, view: &View<'_>, page: u32, for_commands: bool) -> Checked {
+        match &mut self.codes {
+            Some(codes) => codes.reads.map_page_taken(view, page, for_commands),
+            None => Ok(()),
+        }
+    }
+
     fn map_page_written(&mut self, view: &View<'_>, page: u32, (old, new): (Ppa, Ppa)) -> Checked {
+        self.map_page_used(view, page, false)?;
         if let Some(book) = &mut self.map {
             book.page_written(view, page, new)?;
         }

@@ -405,6 +405,12 @@ impl ReliabilityBook {
         Ok(outcome.harm)
     }
 
+    /// What a read brought of a page of the map is no good, and is found again.
+    pub fn map_page_lost(&mut self, view: &View<'_>, lpa: Lpa) -> Checked {
+        let time = view.mapping.map_or(Ns::ZERO, ninescope_engine::mapping::Mapping::rebuild_time);
+        if self.knows_units { self.reads.map_page_lost(view, lpa, view.now + time) } else { Ok(()) }
+    }
+
     /// A unit is lost or wrong.
     pub fn harmed(&mut self, view: &View<'_>, lpa: Lpa, harm: Harm) -> Checked {
         let reason = self.reads.harm_told(view.now, lpa, harm);

@@ -32,6 +32,8 @@ pub enum Taker {
     Sectors(u32),
     /// The scrubber.
     Scrub,
+    /// A page of the map in flash, for commands that wait for it or to be written anew.
+    Map(u32, bool),
 }
 
 /// What became of a unit that was read for the drive itself.
@@ -562,6 +564,31 @@ impl PageReads {
         told
     }
 
+    /// A read brought a page of the map that is no good, whose entries are found again by a time: whoever wanted it may use it
+    /// then.
+    pub fn map_page_lost(&mut self, view: &View<'_>, lpa: Lpa, found: Ns) -> Checked {
+        let is_it = |outcome: &&mut Outcome| outcome.lpa == lpa && outcome.harm.is_some() && outcome.ready == view.now;
+        let Some(outcome) = self.outcomes.values_mut().find(is_it) else {
+            let what = format!("page {lpa} of the map is found again, and no read of it ended now that was no good");
+            return Err(Rule::MapLost.violated(view.now, what));
+        };
+        (outcome.ready, outcome.harm) = (found, None);
+        Ok(())
+    }
+
+    /// A page of the map is used that may have been read for it.
+    pub fn map_page_taken(&mut self, view: &View<'_>, page: u32, for_commands: bool) -> Checked {
+        let outcome = self.outcomes.remove(&Taker::Map(page, for_commands));
+        let is_good = |outcome: &Outcome| outcome.harm.is_none() && outcome.ready <= view.now;
+        require!(
+            outcome.as_ref().is_none_or(is_good),
+            MapLost,
+            view.now,
+            "page {page} of the map is used before it is decoded, or is no good: {outcome:?}"
+        );
+        Ok(())
+    }
+
     pub fn measuring_began(&mut self) {
         self.epoch += 1;
     }
@@ -593,8 +620,8 @@ impl PageRead {
             Source::ReadModifyWrite => Taker::Merge(self.slot, Lpa::NONE),
             Source::GarbageCollection => Taker::Move(NONE),
             Source::Migration => Taker::Migration(NONE),
-            // What a map that lies in flash brings nobody may be harmed by: it goes with no codes.
-            Source::Scrub | Source::Mapping => Taker::Scrub,
+            Source::Mapping => Taker::Map(NONE, false),
+            Source::Scrub => Taker::Scrub,
         }
     }
 }

@@ -35,14 +35,11 @@ impl Wants {
     pub fn draw(dice: &mut Dice, has_flash: bool, (flash_alone, may_map): (bool, bool)) -> Self {
         let codes = has_flash && dice.chance(55);
         let clean_apart = flash_alone && dice.chance(40);
-        Self { codes, clean_apart, map: may_map && !codes && !clean_apart && dice.of("map").chance(80) }
+        Self { codes, clean_apart, map: may_map && !clean_apart && dice.of("map").chance(80) }
     }
 
     /// Whether a drive without flash, or with it, gets a policy for a key.
     pub fn key(self, dice: &mut Dice, key: &str, has_flash: bool) -> bool {
-        if key == "refresh" && self.map {
-            return false;
-        }
         let of_flash = !key.starts_with("scm.") && !key.starts_with("tier.") && !key.starts_with("scheduler.");
         match OPTIONAL.iter().find(|(optional, ..)| *optional == key) {
             Some(_) if of_flash && !has_flash => false,
@@ -100,9 +97,10 @@ fn fit_map(dice: &mut Dice, drive: &mut Table) {
         // A page in which each unit begins a run takes two entries for each.
         put_at(drive, "ftl.map.size", (2 * unit + size * unit / 512).cast_signed());
     }
-    if dice.chance(30) && !whole_pages.contains(&true) {
+    if dice.chance(30) && !whole_pages.contains(&true) && value_at(drive, "nand.ecc").is_none() {
         put_at(drive, "ftl.map.fetch_size", unit.min(512).cast_signed());
     }
+    put_at(drive, "ftl.map.rebuild_time", text(dice.time(0, 6)));
     if dice.chance(40) {
         put_at(drive, "ftl.map.host_memory", (2 * unit * u64::from(dice.small(1, 20))).cast_signed());
         put_at(drive, "ftl.map.host_access", text(dice.time(0, 6)));

@@ -214,7 +214,10 @@ impl<K: Kind> Device<K> {
                 observe!(self, Event::MigrationUnitSensed { migration: transaction.migration(), ppa });
             }
             Source::Scrub => observe!(self, Event::ScrubSensed { ppa }),
-            Source::Mapping => observe!(self, Event::MapPageSensed { page: transaction.map_page(), ppa }),
+            Source::Mapping => {
+                let (page, for_commands) = (transaction.map_page(), transaction.is_waited_for());
+                observe!(self, Event::MapPageSensed { page, ppa, for_commands });
+            }
             Source::GarbageCollection => {
                 let mut record = transaction.records();
                 while record != NONE {

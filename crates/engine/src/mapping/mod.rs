@@ -54,6 +54,8 @@ pub struct MapCounters {
     pub pages_written: u64,
     /// Pages that were read to be written anew, because not all of them was in memory.
     pub pages_read_to_update: u64,
+    /// Pages that were read, could not be corrected, and were found again from what lies beside data.
+    pub pages_rebuilt: u64,
 }
 
 /// What became of what is in memory.
@@ -151,6 +153,8 @@ pub struct Mapping {
     writes_wait: bool,
     /// What leaves changed is written.
     is_written: bool,
+    /// Finding a page again that cannot be read.
+    rebuild_time: Ns,
     /// By place of a command in the device.
     waits: Vec<Wait>,
     /// The same: units that it has looked up, where it may have to look up more of them later.
@@ -171,7 +175,7 @@ impl Mapping {
         let (units, entries) = (ftl.logical_units(), entries_of_page(ftl.geometry().unit_bytes));
         let cache = |rules: MapRules, size: Bytes| MapCache::new(rules.policy, size.0, units, entries);
         let (updates_max, access, size) = (rules.updates_in_flight.max(1), rules.host_access, rules.size);
-        let (writes_wait, is_written) = (rules.writes_wait, rules.written);
+        let (writes_wait, is_written, rebuild_time) = (rules.writes_wait, rules.written, rules.rebuild_time);
         let fetch_bytes = rules.fetch_size.map_or(0, |size| size.0 as u32);
         let mut stale = BitTable::new(units as usize);
         if !is_written {
@@ -196,6 +200,7 @@ impl Mapping {
             fetch_bytes,
             writes_wait,
             is_written,
+            rebuild_time,
             waits: vec![Wait::default(); commands as usize],
             looked_up: vec![Vec::new(); commands as usize],
             ready: VecDeque::with_capacity(commands as usize),
@@ -352,8 +357,8 @@ impl Mapping {
                 self.counters.dirty_evictions += 1;
                 let page = self.cache.page_of(first.0);
                 self.want_update(page);
-                if self.is_written {
-                    self.is_held.put(page as usize, self.cache.holds_pages());
+                if self.is_written && self.cache.holds_pages() {
+                    self.is_held.set(page as usize);
                 }
             }
             self.note(CacheChange::Left { first, dirty });
@@ -481,6 +486,21 @@ impl Mapping {
         !self.is_written
     }
 
+    /// What was read of so many pages is no good. Returns how long it takes to find their entries again.
+    pub fn lost(&mut self, pages: u32) -> Ns {
+        self.counters.pages_rebuilt += u64::from(pages);
+        self.rebuild_time
+    }
+
+    /// A page that commands wait for was found again. It is whole in the controller and written anew; what is never written is
+    /// read once more, to be kept.
+    pub fn rebuilt(&mut self, page: u32) {
+        self.want_update(page);
+        if self.is_written {
+            self.is_held.set(page as usize);
+        }
+    }
+
     /// What lies on the media or in the controller of a page is what the map is now.
     fn is_as_held(&mut self, page: u32) {
         let units = self.cache.units_of_page(page);
@@ -507,6 +527,11 @@ impl Mapping {
     /// What the cache takes, and may take at most [B].
     pub fn bytes(&self) -> (u64, u64) {
         (self.cache.bytes(), self.cache.bytes_max())
+    }
+
+    /// Finding a page again that cannot be read.
+    pub fn rebuild_time(&self) -> Ns {
+        self.rebuild_time
     }
 
     /// Whether what leaves changed is written.

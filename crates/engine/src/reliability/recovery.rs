@@ -5,6 +5,7 @@ use ninescope_kernel::Ns;
 use ninescope_model::{Lpa, Ppa, Source};
 
 use super::backing_store::Fetch;
+use super::code::Decoded;
 use super::{NandCode, Reliability};
 use crate::transaction::{Harm, Transaction};
 
@@ -40,7 +41,19 @@ impl Reliability {
         self.sensed(index).decoded.failed
     }
 
-    /// The same; they are good from now on.
+    /// The units of an access that are no good, whether or not that was noticed, a bit each.
+    pub(crate) fn bad_units(&self, index: u32) -> u32 {
+        let Decoded { failed, undetected, .. } = self.sensed(index).decoded;
+        failed | undetected
+    }
+
+    /// Some units of an access are good from now on.
+    pub(crate) fn make_good(&mut self, index: u32, units: u32) {
+        let decoded = &mut self.sensed[index as usize].decoded;
+        (decoded.failed, decoded.undetected) = (decoded.failed & !units, decoded.undetected & !units);
+    }
+
+    /// The units that did not decode; they are good from now on.
     pub(crate) fn take_failed_units(&mut self, index: u32) -> u32 {
         std::mem::take(&mut self.sensed[index as usize].decoded.failed)
     }

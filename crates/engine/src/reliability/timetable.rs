@@ -44,6 +44,11 @@ pub enum Appointment {
         /// The transaction.
         transaction: u32,
     },
+    /// Pages of the map that a read lost were found again.
+    MapRebuilt {
+        /// The transaction that read them.
+        transaction: u32,
+    },
     /// The content of a unit has come from the backing store, to be written anew.
     Prefetched {
         /// The unit.

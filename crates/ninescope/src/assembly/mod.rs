@@ -24,7 +24,7 @@ use ninescope_model::{BlockGroup, Geometry, SECTOR_BYTES};
 use ninescope_tier::PlacementConfig;
 use ninescope_tier::policies::Below;
 
-use crate::config::{DriveConfig, EraseLoopsConfig, LoadedDrive, NandConfig};
+use crate::config::{DriveConfig, EraseLoopsConfig, LoadedDrive};
 use crate::endurance;
 use crate::error::Error;
 
@@ -110,7 +110,7 @@ impl Assembly {
             return Err(drive.error_at("ftl.streams", "keeps clean data apart, which only a drive of flash alone does"));
         }
         if ftl.translation_units > 0 {
-            check_map(drive, reliability.is_used())?;
+            check_map(drive, geometry.unit_bytes)?;
             table_bytes += u64::from(ftl.logical_units) * MAP_BYTES_PER_UNIT;
         }
         let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
@@ -211,29 +211,22 @@ impl Assembly {
 }
 
 /// What a map that lies in flash does not go with.
-fn check_map(drive: &LoadedDrive, has_codes: bool) -> Result<(), Error> {
+fn check_map(drive: &LoadedDrive, unit_bytes: u32) -> Result<(), Error> {
     let map = || ("ftl.map", drive.config.ftl.map.name().to_owned());
     let placement = &drive.config.tier.placement;
     if placement.chosen().has_upper() && !placement.chosen().is_cache() {
         let message = "of drives of two media, those with `wb` and `rewritten` alone have a map that lies in flash";
         return Err(drive.error_between(&[map(), ("tier.placement", placement.name().to_owned())], message));
     }
-    if !has_codes {
-        return Ok(());
+    let has_code = drive.config.nand.as_ref().is_some_and(|nand| nand.ecc.is_some());
+    let rules = drive.config.ftl.map.chosen().rules();
+    if let Some(size) =
+        rules.and_then(|rules| rules.fetch_size).filter(|size| has_code && size.0 < u64::from(unit_bytes))
+    {
+        let values = [("ftl.map.fetch_size", size.to_string()), ("nand.ecc", "given".to_owned())];
+        return Err(drive.error_between(&values, "under a code pages of the map are read whole"));
     }
-    let DriveConfig { nand, scm, scrub, refresh, .. } = &drive.config;
-    let of_nand = |is_there: fn(&NandConfig) -> bool| nand.as_ref().is_some_and(is_there);
-    let reasons = [
-        ("nand.ecc", of_nand(|nand| nand.ecc.is_some())),
-        ("nand.errors", of_nand(|nand| nand.errors.is_some())),
-        ("scrub", scrub.is_some()),
-        ("refresh", refresh.is_some()),
-        ("scm.ecc", scm.as_ref().is_some_and(|scm| scm.ecc.is_some())),
-    ];
-    let reasons = reasons.into_iter().filter(|(_, is_there)| *is_there).map(|(key, _)| (key, "given".to_owned()));
-    let values: Vec<_> = reasons.chain([map()]).collect();
-    let message = "what becomes of a page of the map that does not decode, or that is too old, is not modelled";
-    Err(drive.error_between(&values, message))
+    Ok(())
 }
 
 /// The tables that a drive's placement works with are there, and no others.

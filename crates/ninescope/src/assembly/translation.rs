@@ -108,8 +108,10 @@ fn map_pages(drive: &LoadedDrive, geometry: &Geometry, units: u32) -> Result<u32
             return Err(drive.error_at("ftl.map.fetch_size", &message));
         }
     }
-    if rules.host_access.0 > TIME_MAX {
-        return Err(drive.error_at("ftl.map.host_access", "is longer than an hour"));
+    for (key, time) in [("host_access", rules.host_access), ("rebuild_time", rules.rebuild_time)] {
+        if time.0 > TIME_MAX {
+            return Err(drive.error_at(&format!("ftl.map.{key}"), "is longer than an hour"));
+        }
     }
     // What a result writes out has the default.
     if rules.host_memory.is_none() && rules.host_access != Ns(HOST_ACCESS) {

@@ -34,8 +34,10 @@ fn a_policy_that_is_set_by_its_name_keeps_what_it_knows_of_its_parameters() {
 
 #[test]
 fn what_does_not_go_with_it_is_named_by_what_was_typed() {
-    expect(&["ftl.map=entries", "nand.ecc=bch"], &["--set nand.ecc=bch: nand.ecc is given", "ftl.map is entries"]);
-    expect(&["ftl.map=entries", "nand.initial_cycles=0", "refresh={policy=\"limits\",reads=9}"], &["refresh is given"]);
+    expect(
+        &["ftl.map={policy=\"entries\",fetch_size=\"1KiB\"}", "nand.ecc=bch"],
+        &["ftl.map.fetch_size is 1KiB, and nand.ecc is given", "are read whole"],
+    );
     let tiered = ["ftl.map=entries", "ftl.mapping_unit=16KiB", "tier.placement=wo-dm"];
     let scm = "scm={channels=1,banks_per_channel=1,capacity=\"64KiB\",slot_size=\"16KiB\",read=\"1us\",set=\"1us\",\
                reset=\"1us\",command_address=\"1us\",channel_rate=\"1GB/s\"}";

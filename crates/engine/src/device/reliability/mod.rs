@@ -4,6 +4,7 @@
 
 mod decode;
 mod heal;
+mod map;
 mod recover;
 mod refresh;
 mod scm;
@@ -65,7 +66,8 @@ impl<K: Kind> Device<K> {
             Appointment::SectorsAtDecoder { bank, transaction } => {
                 self.decode_sectors(bank, transaction, 0, self.run.now).map(drop)
             }
-            Appointment::Decoded { transaction } => self.page_arrived(transaction),
+            Appointment::Decoded { transaction } => self.own_read_ends(transaction),
+            Appointment::MapRebuilt { transaction } => self.map_rebuilt(transaction),
             Appointment::BroughtUp { migration } => self.migration_data_arrived(migration),
             Appointment::Failed { transaction } => self.read_failed(transaction),
             Appointment::Refetched { transaction } => self.read_refetched(transaction),

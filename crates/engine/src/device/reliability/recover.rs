@@ -104,7 +104,7 @@ impl<K: Kind> Device<K> {
             }
         }
         if source != Source::Host {
-            return self.page_arrived(index);
+            return self.own_read_ends(index);
         }
         let command = transaction.command();
         for number in ones(failed) {

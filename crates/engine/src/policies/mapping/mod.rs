@@ -9,6 +9,10 @@ use ninescope_model::units::Bytes;
 /// Bytes of an entry of the map on the media: where a unit lies [B].
 pub const ENTRY_BYTES: u32 = 4;
 
+/// How long it takes to find a page of the map again where nothing is said: about a page of each block of a die of 1,024, read
+/// one after the other, all dies side by side [ns].
+pub const REBUILD: u64 = 100_000_000;
+
 /// How far the host's memory is away where nothing is said [ns].
 pub const HOST_ACCESS: u64 = 1_000;
 
@@ -56,6 +60,8 @@ pub struct MapRules {
     pub writes_wait: bool,
     /// What leaves changed is written.
     pub written: bool,
+    /// Finding the entries of a page again that cannot be read [ns].
+    pub rebuild_time: Ns,
 }
 
 /// The parameters of a policy that caches a map, which are those of all of them.
@@ -85,6 +91,8 @@ macro_rules! cached_map {
             pub writes_wait: bool,
             /// Whether what leaves memory changed is written.
             pub written: bool,
+            /// How long it takes to find the entries of a page again that cannot be read.
+            pub rebuild_time: ninescope_model::units::Duration,
         }
 
         impl Default for $policy {
@@ -101,6 +109,7 @@ macro_rules! cached_map {
                     fetch_size,
                     writes_wait: true,
                     written: true,
+                    rebuild_time: ninescope_model::units::Duration($crate::policies::mapping::REBUILD),
                 }
             }
         }
@@ -116,6 +125,7 @@ macro_rules! cached_map {
                     fetch_size: self.fetch_size,
                     writes_wait: self.writes_wait,
                     written: self.written,
+                    rebuild_time: ninescope_kernel::Ns(self.rebuild_time.0),
                 })
             }
         }

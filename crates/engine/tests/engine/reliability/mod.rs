@@ -11,6 +11,7 @@ mod damage;
 mod decoders;
 mod flushed_data;
 mod health;
+mod map;
 mod programs;
 mod queues;
 mod refetch;
