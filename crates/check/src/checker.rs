@@ -24,6 +24,7 @@ use crate::mapping::MapBook;
 use crate::marks::{Mark, Marks};
 use crate::oracle::Oracle;
 use crate::partitions::PartitionBook;
+use crate::places::Places;
 use crate::protocol::Protocol;
 use crate::queues::Queues;
 use crate::reliability::ReliabilityBook;
@@ -56,6 +57,7 @@ pub struct Checker {
     interrupts: Interrupts,
     queues: Queues,
     intake: Intake,
+    places: Places,
     groups: Groups,
     space: Space,
     blocks: Blocks,
@@ -91,6 +93,7 @@ impl Checker {
             interrupts: Interrupts::default(),
             queues: Queues::default(),
             intake: Intake::default(),
+            places: Places::default(),
             groups: Groups::default(),
             space: Space::default(),
             blocks: Blocks::default(),
@@ -432,6 +435,7 @@ impl Probe for Checker {
                     self.transfers.has_one_link();
                 }
                 self.intake.started(limits);
+                self.places.started(limits.iter().map(Option::is_some).collect());
                 self.started(view, write_completion == WriteCompletion::Program, buffer, lane_depths.len())
             }
             Event::Fetched { slot, id, lane, queue, request, whole } => {
@@ -603,6 +607,7 @@ impl Probe for Checker {
             | Event::MapPageWritten { .. } => self.map_event(view, &event),
             Event::Gathered { slot, id, queue, op, parts, behind, transaction } => {
                 self.interrupts.gathered(view.now, (slot, queue))?;
+                self.places.left(view.now, slot);
                 self.queues.done(slot);
                 if op == Op::Trim && forgets(view) {
                     self.ledger.trimmed(view, &self.requests.get(view, slot)?.request);

@@ -22,6 +22,7 @@ mod mapping;
 mod marks;
 mod oracle;
 mod partitions;
+mod places;
 mod protocol;
 mod queues;
 mod reliability;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ninescope_engine::meter::{Parts, SPLIT, SPLIT_WHOLE, Waits};
+use ninescope_engine::meter::{Parts, SPLIT, Waits, is_split_whole};
 use ninescope_engine::{Lower, View};
 use ninescope_kernel::Ns;
 use ninescope_model::{Cause, Lpa, Op, Request};
@@ -317,7 +317,7 @@ impl Requests {
         for (at, cause) in SPLIT.into_iter().enumerate() {
             let (said, sum) = (parts.of(cause), behind.iter().map(|waits| waits[at]).sum::<u64>());
             // In the processor and on the link a request spends time of its own, too.
-            let fits = if at < SPLIT_WHOLE { sum == said } else { sum <= said };
+            let fits = if is_split_whole(at) { sum == said } else { sum <= said };
             require!(
                 fits,
                 Tenants,

@@ -23,6 +23,7 @@ impl Checker {
         if first {
             self.intake.fetched(view.now, (id, lane), &whole)?;
         }
+        self.places.fetched(view.now, slot, lane, request.submitted);
         if let Some(blame) = &mut self.blame {
             blame.fetched(view.now, slot, (id, lane), request.fua);
         }
@@ -64,6 +65,10 @@ impl Checker {
         self.requests.waited_behind(view, id, parts, behind)?;
         // Of one that was gathered that was compared when it completed.
         let gathered = self.interrupts.told(view.now, (slot, id), parts)?;
+        self.places.told(view.now, (slot, id), behind)?;
+        if !gathered {
+            self.places.left(view.now, slot);
+        }
         self.queues.left(view.now, (slot, id), parts)?;
         if let Some(book) = self.dram.as_mut().filter(|_| !gathered) {
             book.completed(view, slot, (parts, behind, transaction))?;

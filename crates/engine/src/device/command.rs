@@ -165,7 +165,7 @@ impl<K: Kind> Device<K> {
         }
         let latency = command.close_parts(&mut self.run, parts)?;
         if let Some(tenants) = &mut self.run.transactions.tenants {
-            tenants.completes(index, transaction);
+            tenants.completes(index, transaction, now);
             if self.waits_for_memory {
                 self.waited_for_memory_behind(index, transaction);
             }

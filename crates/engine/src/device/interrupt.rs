@@ -24,7 +24,7 @@ impl<K: Kind> Device<K> {
         command.add_front_parts(&mut parts);
         parts.add(Cause::Fetch, self.host.fetch_time());
         if let Some(tenants) = &mut self.run.transactions.tenants {
-            tenants.completes(index, transaction);
+            tenants.completes(index, transaction, self.run.now);
             if self.waits_for_memory {
                 self.waited_for_memory_behind(index, transaction);
             }

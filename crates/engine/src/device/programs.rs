@@ -8,6 +8,7 @@ use ninescope_model::{Cause, DieId, Pool, Source, Stream};
 use super::Device;
 use super::kind::Kind;
 use crate::error::SimulationError;
+use crate::flash::Flash;
 use crate::meter::Parts;
 use crate::probe::{Event, observe};
 use crate::tier::TierPart;
@@ -71,6 +72,9 @@ impl<K: Kind> Device<K> {
             }
             if of_host {
                 self.flash.unbuffer_page(die);
+                if self.run.transactions.tenants.is_some() {
+                    Flash::unbuffered_for(&mut self.run, index);
+                }
                 self.finish_host_units(index)?;
                 if transaction.source != Source::Mapping {
                     self.flush_program_ended(transaction.flush_epoch())?;
@@ -106,7 +110,13 @@ impl<K: Kind> Device<K> {
         let queued = self.run.transactions.slab[transaction].queued;
         // Between the command's data and the queueing of its page lie the read of the rest of its unit, and stalls.
         let set_out = self.host.command(record.parent).mark;
-        parts.add(record.stall_cause, queued - set_out - Ns(parts.total()));
+        let stalled = queued - set_out - Ns(parts.total());
+        parts.add(record.stall_cause, stalled);
+        if let Some(tenants) = &mut self.run.transactions.tenants
+            && record.stall_cause == Cause::BufferStall
+        {
+            tenants.stalled(record.parent, (queued - stalled, queued), stalled);
+        }
         self.run.transactions.add_write(transaction, self.run.now, &mut parts);
         self.finish_part(record.parent, &mut parts, transaction)
     }

@@ -366,6 +366,10 @@ impl<K: Kind> Device<K> {
     fn parts_before_placing(&mut self, entry: &WriteEntry) -> Parts {
         let mut parts = self.run.transactions.take_merge(entry.merge);
         entry.add_stalls(&mut parts);
+        if let Some(tenants) = &mut self.run.transactions.tenants {
+            let (all, in_buffer) = entry.stalled();
+            tenants.stalled(entry.command, (self.run.now - all, self.run.now), in_buffer);
+        }
         parts
     }
 }

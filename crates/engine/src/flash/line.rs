@@ -88,6 +88,11 @@ impl WriteEntry {
         self.source != Source::Scrub && self.merged_with.is_some_and(|residence| residence != Residence::NONE)
     }
 
+    /// How long it was stalled, and of that, behind a full write buffer.
+    pub fn stalled(&self) -> (Ns, Ns) {
+        (self.stalls.allocation + self.stalls.buffer, self.stalls.buffer)
+    }
+
     /// Adds how long it was stalled.
     pub fn add_stalls(&self, parts: &mut Parts) {
         parts.add(Cause::AllocationStall, self.stalls.allocation);

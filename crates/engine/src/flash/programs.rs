@@ -189,7 +189,11 @@ impl Flash {
             let (last_written, writer) = std::mem::replace(&mut stripe.writer, (Ppa::UNMAPPED, LastingShare::NONE));
             stripe.filled_by[place.plane_in_group as usize] =
                 if last_written == written { writer } else { LastingShare::NONE };
-            stripe.filled_for[place.plane_in_group as usize] = std::mem::replace(&mut stripe.begun_for, NOBODY);
+            let holder = std::mem::replace(&mut stripe.begun_for, NOBODY);
+            stripe.filled_for[place.plane_in_group as usize] = holder;
+            if run.transactions.tenants.is_some() {
+                Self::page_buffered_for(run, holder);
+            }
             self.buffer_page(pool);
         }
         if send {

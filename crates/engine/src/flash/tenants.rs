@@ -50,6 +50,24 @@ impl Flash {
         }
     }
 
+    /// A page is filled and waits for its program, into which `holder` wrote first.
+    #[inline(never)]
+    pub(super) fn page_buffered_for<Q>(run: &mut Run<Q>, holder: u16) {
+        if let Some(tenants) = &mut run.transactions.tenants {
+            let holder = if holder == NOBODY { tenants.ledgers.drive() } else { holder };
+            tenants.page_buffered(run.now, holder);
+        }
+    }
+
+    /// It is programmed.
+    #[inline(never)]
+    pub fn unbuffered_for<Q>(run: &mut Run<Q>, index: u32) {
+        if let Some(tenants) = &mut run.transactions.tenants {
+            let holder = tenants.of_program(index);
+            tenants.page_programmed(run.now, holder);
+        }
+    }
+
     /// A page is queued to be programmed, into which `holder` wrote first.
     #[inline(never)]
     pub(super) fn program_counts_for<Q>(run: &mut Run<Q>, index: u32, holder: u16) {

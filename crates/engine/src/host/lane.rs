@@ -94,6 +94,8 @@ pub(super) struct Lane {
     bucket: Option<Bucket>,
     /// From when on its limit lets something in.
     opens: Ns,
+    /// How long its limit held what was taken in last.
+    held: Ns,
 }
 
 /// How far a lane is with its rests.
@@ -148,6 +150,7 @@ impl Lane {
             limit: config.limit,
             bucket: config.limit.as_ref().map(Bucket::new),
             opens: Ns::ZERO,
+            held: Ns::ZERO,
         }
     }
 
@@ -205,7 +208,13 @@ impl Lane {
             self.opens = bucket.take(now, bytes);
         }
         self.holds_back();
+        self.held = wait;
         (wait, held)
+    }
+
+    /// How long the limit alone held back what was taken in last.
+    pub fn held_by_limit(&self) -> Ns {
+        self.held
     }
 
     fn holds_back(&mut self) {

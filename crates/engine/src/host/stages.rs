@@ -179,7 +179,7 @@ impl Host {
     pub fn enter_processor<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) -> bool {
         let cost = self.front.command_cost;
         if run.transactions.tenants.is_some() {
-            self.fetched_by_tenant(run, index);
+            self.enters_processor_by_tenant(run, index);
         }
         if cost == Ns::ZERO {
             return true;

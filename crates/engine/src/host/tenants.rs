@@ -8,7 +8,7 @@ use ninescope_kernel::Ns;
 
 use super::served::{Stage, Transfer};
 use super::stages::SerialStage;
-use super::{Host, LinkJob};
+use super::{Host, HostCommand, LinkJob};
 use crate::run::Run;
 
 impl Host {
@@ -34,11 +34,21 @@ impl Host {
         }
     }
 
-    /// A command was taken in, and is about to enter the processor.
+    /// A command was taken in.
     #[inline(never)]
-    pub(super) fn fetched_by_tenant<Q>(&mut self, run: &mut Run<Q>, index: u32) {
+    pub(super) fn taken_in_by_tenant<Q>(&self, run: &mut Run<Q>, index: u32) {
+        let HostCommand { lane, host_queue, .. } = self.commands[index];
         if let Some(tenants) = &mut run.transactions.tenants {
-            tenants.fetched(index, self.commands[index].lane);
+            let limited = self.front.lanes[lane as usize].held_by_limit();
+            tenants.fetched(index, lane, run.now, (host_queue, limited));
+        }
+    }
+
+    /// A command is about to enter the processor, at once or behind its fetch.
+    #[inline(never)]
+    pub(super) fn enters_processor_by_tenant<Q>(&mut self, run: &mut Run<Q>, index: u32) {
+        if !self.fetches() {
+            self.taken_in_by_tenant(run, index);
         }
         if self.front.command_cost > Ns::ZERO {
             self.enters_by_tenant(run, Stage::Processor, index);

@@ -9,9 +9,9 @@ use ninescope_model::{CAUSES, Cause};
 use super::Histogram;
 use super::attribution::{BandRange, Parts, ranges};
 
-/// The causes that are split by whom was waited for. Of the last three the wait alone is split: the request's own time in the
-/// controller, on the link and in DRAM is behind nobody.
-pub const SPLIT: [Cause; 7] = [
+/// The causes that are split by whom was waited for. Of the processor, the link and DRAM the wait alone is split: the request's own time
+/// there is behind nobody.
+pub const SPLIT: [Cause; 9] = [
     Cause::DieWaitingForChannel,
     Cause::DieHostRead,
     Cause::DieHostProgram,
@@ -19,9 +19,11 @@ pub const SPLIT: [Cause; 7] = [
     Cause::CommandProcessing,
     Cause::Link,
     Cause::Dram,
+    Cause::HostQueue,
+    Cause::BufferStall,
 ];
 
-/// Of these, the causes all of which is a wait behind somebody: by holder they sum to the cause.
+/// Of these, the first ones are waits for dies and channels, all of which is behind somebody: by holder they sum to the cause.
 pub const SPLIT_WHOLE: usize = 4;
 /// Where the wait for the controller's processor is.
 pub(crate) const PROCESSOR: usize = 4;
@@ -29,6 +31,14 @@ pub(crate) const PROCESSOR: usize = 4;
 pub(crate) const LINK: usize = 5;
 /// Where the wait for DRAM is.
 pub(crate) const DRAM: usize = 6;
+/// Where the wait for a place in the drive's queue is, and that for room in the write buffer: by holder they sum to the cause, too.
+pub(crate) const QUEUE: usize = 7;
+pub(crate) const BUFFER: usize = 8;
+
+/// Whether all of a cause of [`SPLIT`] is behind somebody.
+pub fn is_split_whole(at: usize) -> bool {
+    !(SPLIT_WHOLE..QUEUE).contains(&at)
+}
 
 /// Waits behind one holder, by the causes of [`SPLIT`] [ns].
 pub type Waits = [u64; SPLIT.len()];
@@ -130,7 +140,8 @@ mod tests {
         for latency in 1..=1_000_u64 {
             let mut parts = Parts::default();
             parts.add(Cause::DieHostRead, Ns(latency));
-            let behind = [[0, latency / 3, 0, 0, 0, 0, 0], [0, latency - latency / 3, 0, 0, 0, 0, 0]];
+            let half = |time| [0, time, 0, 0, 0, 0, 0, 0, 0];
+            let behind = [half(latency / 3), half(latency - latency / 3)];
             sums.record(histogram.record(latency), &parts, &behind);
         }
         let bands = sums.bands(&histogram, &[("p99", 990_000_000), ("max", 1_000_000_000)]);

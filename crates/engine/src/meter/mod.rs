@@ -11,6 +11,7 @@ mod histogram;
 mod ledger;
 mod own_parts;
 mod series;
+mod shared_places;
 mod suspensions;
 mod tenants;
 mod utilization;
@@ -20,15 +21,17 @@ use ninescope_model::{CacheHint, Cause, Op};
 
 pub use attribution::{Attribution, Band, BandRange, Parts};
 pub use backlog::{Backlog, Overload, QueueHolders, Undecided};
-pub use behind::{BehindBand, BehindByLatency, BehindSum, SPLIT, SPLIT_WHOLE, Waits};
-pub(crate) use behind::{DRAM, LINK, PROCESSOR};
+pub(crate) use behind::{BUFFER, DRAM, LINK, PROCESSOR, QUEUE};
+pub use behind::{BehindBand, BehindByLatency, BehindSum, SPLIT, SPLIT_WHOLE, Waits, is_split_whole};
 pub use blocks::{Blocks, bootstrap};
 pub use busy::BusyMoments;
 pub use histogram::{Histogram, Moments};
 pub use ledger::{DieLedger, OccupancyLedger, Spells};
 pub use own_parts::{Held, LastingShare, OwnParts};
 pub use series::{Sample, Series, TierSample, Written};
+pub use shared_places::{REMEMBERED, SharedPlaces};
 pub use suspensions::SuspensionLedger;
+pub(crate) use tenants::STALL;
 pub use tenants::{MediaWaits, TenantLedgers};
 pub use utilization::{Utilization, busy_of_unit};
 

@@ -4,10 +4,13 @@
 
 use ninescope_kernel::{NONE, Ns, ResourceId};
 
-use crate::meter::{DRAM, DieLedger, LINK, MediaWaits, OwnParts, PROCESSOR, SPLIT_WHOLE, TenantLedgers, Waits};
+use crate::meter::{
+    BUFFER, DRAM, DieLedger, LINK, MediaWaits, OwnParts, PROCESSOR, QUEUE, SPLIT_WHOLE, STALL, SharedPlaces,
+    TenantLedgers, Waits,
+};
 
-/// Waits in the controller's processor and on the link towards the device, behind one holder [ns].
-type FrontWaits = [u64; 2];
+/// Waits in the controller's processor, on the link towards the device and for a place in the drive's queue, behind one holder [ns].
+type FrontWaits = [u64; 3];
 
 /// Whom each access and each command inside waited for.
 #[derive(Debug)]
@@ -28,6 +31,10 @@ pub struct TenantWaits {
     front: Vec<FrontWaits>,
     /// By holder: of the command that completed last.
     last: Vec<Waits>,
+    /// Whose commands are inside.
+    queue: SharedPlaces,
+    /// Whose filled pages wait for their programs.
+    buffer: SharedPlaces,
 }
 
 /// Takes out what was done before a wait begins.
@@ -62,19 +69,28 @@ impl TenantWaits {
             carried: vec![MediaWaits::default(); holders],
             front: Vec::new(),
             last: vec![Waits::default(); holders],
+            queue: SharedPlaces::new(holders),
+            buffer: SharedPlaces::new(holders),
         }
     }
 
     // ---- who is who --------------------------------------------------------------------------------
 
-    /// A command of a tenant is taken in.
-    pub fn fetched(&mut self, command: u32, tenant: u16) {
+    /// A command of a tenant is taken in, for which the host waited so long. For `limited` of that its own limit held it.
+    pub fn fetched(&mut self, command: u32, tenant: u16, now: Ns, (waited, limited): (Ns, Ns)) {
         let at = command as usize;
         if self.of_command.len() <= at {
             self.of_command.resize(at + 1, 0);
         }
         self.of_command[at] = tenant;
-        row(&mut self.front, command, self.last.len()).fill(FrontWaits::default());
+        let front = row(&mut self.front, command, self.last.len());
+        front.fill(FrontWaits::default());
+        if waited > Ns::ZERO {
+            let for_place = waited.saturating_since(limited);
+            front[tenant as usize][2] = (waited - for_place).0;
+            self.queue.share((now - for_place, now), for_place, tenant, |holder, time| front[holder][2] += time);
+        }
+        self.queue.taken(now, tenant);
     }
 
     /// Of the command that completed last: whom it waited for.
@@ -109,6 +125,24 @@ impl TenantWaits {
     /// Whom a program counts for.
     pub fn of_program(&self, index: u32) -> u16 {
         self.of_program[index as usize]
+    }
+
+    // ---- the write buffer --------------------------------------------------------------------------
+
+    /// A page that counts for a holder is filled, and waits for its program.
+    pub fn page_buffered(&mut self, now: Ns, holder: u16) {
+        self.buffer.taken(now, holder);
+    }
+
+    /// It is programmed.
+    pub fn page_programmed(&mut self, now: Ns, holder: u16) {
+        self.buffer.left(now, holder);
+    }
+
+    /// A command, which takes out what was kept of it, was stalled in that time, so long of it behind a full buffer.
+    pub fn stalled(&mut self, command: u32, span: (Ns, Ns), time: Ns) {
+        let (own, carried) = (self.of_command(command), &mut self.carried);
+        self.buffer.share(span, time, own, |holder, time| carried[holder][STALL] += time);
     }
 
     // ---- waits of accesses -------------------------------------------------------------------------
@@ -194,8 +228,9 @@ impl TenantWaits {
     }
 
     /// A command completes with this access, `NONE` for none: whom it waited for.
-    pub fn completes(&mut self, command: u32, transaction: u32) {
+    pub fn completes(&mut self, command: u32, transaction: u32, now: Ns) {
         let holders = self.last.len();
+        self.queue.left(now, self.of_command(command));
         for (holder, last) in self.last.iter_mut().enumerate() {
             let of_access = match transaction {
                 NONE => MediaWaits::default(),
@@ -205,7 +240,8 @@ impl TenantWaits {
             for (at, last) in last[..SPLIT_WHOLE].iter_mut().enumerate() {
                 *last = of_access[at] + carried[at];
             }
-            [last[PROCESSOR], last[LINK]] = self.front[command as usize * holders + holder];
+            [last[PROCESSOR], last[LINK], last[QUEUE]] = self.front[command as usize * holders + holder];
+            last[BUFFER] = of_access[STALL] + carried[STALL];
             // Who knows DRAM adds to it.
             last[DRAM] = 0;
         }

@@ -47,6 +47,11 @@ impl Host {
         self.front.protocol.as_mut()?.fetching.as_mut()
     }
 
+    /// Whether commands are fetched before they enter the processor.
+    pub(in crate::host) fn fetches(&self) -> bool {
+        self.front.protocol.as_ref().is_some_and(|protocol| protocol.fetching.is_some())
+    }
+
     /// How long each command is fetched.
     pub fn fetch_time(&self) -> Ns {
         let fetching = self.front.protocol.as_ref().and_then(|protocol| protocol.fetching.as_ref());
@@ -62,6 +67,9 @@ impl Host {
             run.queue.schedule(run.resources.fetch(), run.now + fetching.config.time);
         }
         fetching.commands.push(command);
+        if run.transactions.tenants.is_some() {
+            self.taken_in_by_tenant(run, command);
+        }
         true
     }
 
