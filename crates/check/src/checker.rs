@@ -22,6 +22,7 @@ use crate::interrupts::Interrupts;
 use crate::ledger::Ledger;
 use crate::mapping::MapBook;
 use crate::marks::{Mark, Marks};
+use crate::namespaces::Namespaces;
 use crate::oracle::Oracle;
 use crate::partitions::PartitionBook;
 use crate::places::Places;
@@ -58,6 +59,7 @@ pub struct Checker {
     queues: Queues,
     intake: Intake,
     places: Places,
+    namespaces: Namespaces,
     groups: Groups,
     space: Space,
     blocks: Blocks,
@@ -94,6 +96,7 @@ impl Checker {
             queues: Queues::default(),
             intake: Intake::default(),
             places: Places::default(),
+            namespaces: Namespaces::default(),
             groups: Groups::default(),
             space: Space::default(),
             blocks: Blocks::default(),
@@ -120,6 +123,13 @@ impl Checker {
     #[must_use]
     pub fn sweeping_every(mut self, events: u64) -> Self {
         self.sweep_events = Some(events.max(1));
+        self
+    }
+
+    /// The drive has namespaces of so many bytes, and its jobs go into these, by their numbers.
+    #[must_use]
+    pub fn in_namespaces(mut self, bytes: &[u64], of_lane: Vec<u32>) -> Self {
+        self.namespaces = Namespaces::new(bytes, of_lane);
         self
     }
 
@@ -186,6 +196,7 @@ impl Checker {
         if let Some(book) = &self.partitions {
             book.sweep(view)?;
         }
+        self.namespaces.sweep(view)?;
         self.space.sweep(view)?;
         sweep(view, self.units.as_ref(), &self.groups, &self.blocks)
     }

@@ -20,6 +20,7 @@ mod interrupts;
 mod ledger;
 mod mapping;
 mod marks;
+mod namespaces;
 mod oracle;
 mod partitions;
 mod places;
@@ -51,12 +52,21 @@ use ninescope_engine::{Probe, Watched};
 pub fn simulation(request: &RunRequest) -> Result<Box<dyn AnySimulation>, Error> {
     let settings = request.record_settings()?;
     if settings.any() {
+        let plan = Plan::new(request)?;
         let checker =
-            (request.check != CheckLevel::Off).then(|| Box::new(Checker::new(request.check)) as Box<dyn Probe>);
-        return Ok(Box::new(RecordedSimulation::of_plan(Plan::new(request)?, checker, settings)?));
+            (request.check != CheckLevel::Off).then(|| Box::new(checker_of(&plan, request)) as Box<dyn Probe>);
+        return Ok(Box::new(RecordedSimulation::of_plan(plan, checker, settings)?));
     }
     if request.check == CheckLevel::Off {
         return Ok(Box::new(Simulation::new(request)?));
     }
-    Ok(Box::new(Simulation::<Watched>::of_plan(Plan::new(request)?, Box::new(Checker::new(request.check)))?))
+    let plan = Plan::new(request)?;
+    let checker = Box::new(checker_of(&plan, request));
+    Ok(Box::new(Simulation::<Watched>::of_plan(plan, checker)?))
+}
+
+/// The checker of a run, which knows the namespaces that the drive is described with.
+fn checker_of(plan: &Plan, request: &RunRequest) -> Checker {
+    let (bytes, of_lane) = plan.namespaces();
+    Checker::new(request.check).in_namespaces(&bytes, of_lane)
 }

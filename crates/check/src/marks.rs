@@ -68,6 +68,7 @@ marks! {
     EntryInHostMemory, "entry_in_host_memory", "The host's memory held what a command wanted of the map.";
     MapPageLost, "map_page_lost", "A page of the map could not be corrected, and was found again.";
     MapPageMoved, "map_page_moved", "Garbage collection moved a page of the map.";
+    OtherNamespace, "other_namespace", "A command went into a namespace that is not the first.";
     StalledBesideSpace, "stalled_beside_space", "A write waited for planes of its own while others had space.";
     DramWait, "dram_wait", "An access to DRAM waited for one before it.";
     DramBehindCache, "dram_behind_cache", "An access to DRAM waited for one of a cache there.";

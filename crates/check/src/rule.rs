@@ -73,6 +73,8 @@ rules! {
         "A suspended operation recovers, waits, and is resumed exactly once; beside it only reads run, none of its cells.";
     Partition, "partition",
         "A unit of an address that has planes of its own lies there, and no other unit does.";
+    Namespace, "namespace",
+        "What a job asks for lies in its namespace, and nothing is outside of all of them.";
     Wear, "wear", "Erase counts of the FTL and of the media are the erases seen.";
     Ledger, "ledger",
         "Counters are the numbers of the events they count; units programmed = host + map + moves + padding.";

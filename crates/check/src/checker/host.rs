@@ -24,6 +24,7 @@ impl Checker {
             self.intake.fetched(view.now, (id, lane), &whole)?;
         }
         self.places.fetched(view.now, slot, lane, request.submitted);
+        self.namespaces.fetched(view, (slot, id, lane), &request, &mut self.marks)?;
         if let Some(blame) = &mut self.blame {
             blame.fetched(view.now, slot, (id, lane), request.fua);
         }

@@ -77,6 +77,7 @@ impl Checker {
 
     /// A command reads or writes a unit: it knows where that lies.
     pub(super) fn unit_is_mapped(&mut self, view: &View<'_>, slot: u32, lpa: Lpa) -> Checked {
+        self.namespaces.uses(view, slot, lpa)?;
         match &mut self.map {
             Some(book) => book.uses(view, slot, lpa),
             None => Ok(()),

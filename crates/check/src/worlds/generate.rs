@@ -9,10 +9,10 @@ use super::codes;
 use super::dice::Dice;
 use super::drives::{drive, placement_name, sectors_per_unit};
 use super::keys::{put_at, take_at};
-use super::partitions;
 use super::run::TENANTS_MAX;
 use super::world::{Line, WorldLimit};
 use super::{ArrivalKind, World};
+use super::{namespaces, partitions};
 
 /// Attempts at a drive that is accepted: most are refused for want of spare blocks.
 const ATTEMPTS: u32 = 200;
@@ -55,6 +55,7 @@ pub fn generate(seed: u64) -> World {
         }
         let hinted = if codes::knows_clean(&world.drive) { dice.chance(90) } else { dice.chance(5) };
         let per_unit = sectors_per_unit(&world.drive, &plan);
+        namespaces::divide(&mut dice.of("namespaces"), &mut world, &plan, per_unit);
         world.requests = requests(&mut dice, plan.logical_sectors(), per_unit, hinted);
         force_writes(&mut dice.of("fua"), &mut world.requests);
         if world.arrival == ArrivalKind::Open

@@ -14,6 +14,7 @@ mod generate;
 mod hunt;
 mod keys;
 mod marks;
+mod namespaces;
 mod partitions;
 mod policies;
 mod run;

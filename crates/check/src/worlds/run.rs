@@ -10,6 +10,7 @@ use ninescope_ftl::Ftl;
 use ninescope_model::{BlockGroup, Lpa, Ppa};
 
 use super::keys::policy_name;
+use super::namespaces;
 use super::world::World;
 use crate::Checker;
 
@@ -84,7 +85,7 @@ pub fn run(world: &World) -> Result<Outcome, Failure> {
 }
 
 fn run_twice(world: &World) -> Result<Outcome, Failure> {
-    let checker = Checker::new(CheckLevel::Full).sweeping_every(SWEEP_EVENTS);
+    let checker = checker(world, 1);
     let mut checked = device::<Watched>(world, 1, Box::new(checker))?;
     was_filled(world, checked.seen().ftl)?;
     finish(world, &mut checked, u64::MAX)?;
@@ -121,12 +122,19 @@ fn run_twice(world: &World) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
+/// The checker of a world with so many tenants.
+fn checker(world: &World, tenants: usize) -> Checker {
+    let sizes = namespaces::sizes(world);
+    let of_tenants = namespaces::of_tenants(sizes.len(), tenants);
+    Checker::new(CheckLevel::Full).sweeping_every(SWEEP_EVENTS).in_namespaces(&sizes, of_tenants)
+}
+
 /// Runs it with several tenants under the checker: whom each request waited for is held against what was seen. Returns its
 /// digest.
 fn run_shared(world: &World) -> Result<String, Failure> {
-    let checker = Checker::new(CheckLevel::Full).sweeping_every(SWEEP_EVENTS);
-    let tenants = 2 + world.seed / SHARED_ONE_OF % (TENANTS_MAX - 1);
-    let mut shared = device::<Watched>(world, tenants as usize, Box::new(checker))?;
+    let tenants = 2 + (world.seed / SHARED_ONE_OF % (TENANTS_MAX - 1)) as usize;
+    let checker = checker(world, tenants);
+    let mut shared = device::<Watched>(world, tenants, Box::new(checker))?;
     finish(world, &mut shared, u64::MAX)?;
     Ok(shared.seen().digest.to_hex())
 }
@@ -151,8 +159,13 @@ fn was_filled(world: &World, ftl: &Ftl) -> Result<(), Failure> {
     let of_host = |lpa: &&Lpa| !ftl.is_translation(**lpa);
     let units: usize = written.iter().flatten().filter(of_host).count();
     let all = world.prefill == PrefillMode::Full;
-    if units != ftl.mapped_units() as usize || (all && ftl.mapped_units() != ftl.logical_units()) {
-        let (mapped, logical) = (ftl.mapped_units(), ftl.logical_units());
+    let unit_bytes = u64::from(ftl.geometry().unit_bytes);
+    let logical = match namespaces::sizes(world)[..] {
+        [] => ftl.logical_units(),
+        ref sizes => ftl.logical_units().min((sizes.iter().sum::<u64>() / unit_bytes.max(1)) as u32),
+    };
+    if units != ftl.mapped_units() as usize || (all && ftl.mapped_units() != logical) {
+        let mapped = ftl.mapped_units();
         let message = format!("{units} units were written to fill the drive, {mapped} of {logical} are mapped");
         return Err(Failure::new("prepare", message));
     }
@@ -210,7 +223,7 @@ fn finish<K: Kind>(world: &World, device: &mut Device<K>, slice: u64) -> Result<
 /// # Errors
 /// What it broke.
 pub fn trace(world: &World, tell: Box<dyn FnMut(String) + Send>) -> Result<(), Failure> {
-    let checker = Checker::new(CheckLevel::Full).sweeping_every(SWEEP_EVENTS);
+    let checker = checker(world, 1);
     let mut device = device::<Watched>(world, 1, Box::new(Traced { checker, tell }))?;
     finish(world, &mut device, u64::MAX)
 }

@@ -4,7 +4,7 @@ use ninescope_engine::{LaneConfig, Limit};
 use ninescope_ftl::Partition;
 use ninescope_generators::JobConfig;
 use ninescope_kernel::Ns;
-use ninescope_model::{Arrival, Op, Request, Turns, UrgencyClass, Workload, WorkloadError};
+use ninescope_model::{Arrival, Lba, Op, Request, SECTOR_BYTES, Turns, UrgencyClass, Workload, WorkloadError};
 
 use super::cache_parts;
 use super::limits::limits;
@@ -33,6 +33,20 @@ impl Workload for Listed {
     }
 }
 
+/// The requests where the namespace of their tenant lies: the first one goes into the last, and addresses beyond its end begin anew.
+fn in_namespaces(requests: &[Request], tenants: usize, assembly: &Assembly) -> Vec<Request> {
+    let count = assembly.config.namespaces.len();
+    let placed = |(index, request): (usize, &Request)| {
+        let number = (count - index % tenants % count.max(1)).max(1) as u32;
+        let bytes = assembly.namespace(number).filter(|_| count > 0 && request.op != Op::Flush);
+        let Some(bytes) = bytes else { return *request };
+        let (begin, end) = (bytes.start / SECTOR_BYTES, bytes.end / SECTOR_BYTES);
+        let lba = begin + request.lba.0 % (end - begin);
+        Request { lba: Lba(lba), sectors: u64::from(request.sectors).min(end - lba) as u32, ..*request }
+    };
+    requests.iter().enumerate().map(placed).collect()
+}
+
 /// Tenants of all classes, so that arbitrations have something to decide.
 fn urgency(tenant: usize) -> UrgencyClass {
     [UrgencyClass::High, UrgencyClass::Medium, UrgencyClass::Urgent, UrgencyClass::Low][tenant % 4]
@@ -57,6 +71,7 @@ pub(super) fn on_drive(
     let alike = vec![JobConfig::default(); tenants];
     cache_parts::divide(&mut assembly, &alike.iter().collect::<Vec<_>>())
         .map_err(|refused| Error::Input(format!("tenants: {refused:?}")))?;
+    let requests = &in_namespaces(requests, tenants, &assembly)[..];
     let sectors = u64::from(assembly.geometry.sectors_per_unit());
     let units = |request: &Request| {
         (request.lba.0 / sectors) as u32..(request.end().div_ceil(sectors) as u32).min(assembly.ftl.logical_units)

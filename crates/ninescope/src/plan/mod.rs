@@ -200,6 +200,13 @@ impl Plan {
         u64::from(self.assembly.geometry.sectors_per_unit())
     }
 
+    /// What the drive's namespaces hold [B], and the number of that into which each lane goes.
+    pub fn namespaces(&self) -> (Vec<u64>, Vec<u32>) {
+        let bytes = self.assembly.config.namespaces.iter().map(|namespace| namespace.size.0).collect();
+        let of_lane = |lane: usize| self.report.namespace_of_lane(lane).unwrap_or(1);
+        (bytes, (0..self.lanes.len()).map(of_lane).collect())
+    }
+
     /// What it is prepared as: a workload that does not wear it in leaves that to uniform writes.
     fn prepared_as(&self) -> PrefillMode {
         let uniform = self.prefill == PrefillMode::Steady && self.preconditioning.recipe().by_workload.is_none();
