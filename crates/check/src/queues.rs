@@ -19,7 +19,15 @@ struct Queue {
     commands: u32,
 }
 
-/// All queues, and the fetch that is under way.
+/// A fetch: of which queue, since when, and the slots of its commands.
+#[derive(Clone, Debug)]
+struct Fetching {
+    queue: u32,
+    began: Ns,
+    slots: BTreeSet<u32>,
+}
+
+/// All queues, and the fetches that are under way.
 #[derive(Debug, Default)]
 pub struct Queues {
     config: ProtocolConfig,
@@ -28,11 +36,8 @@ pub struct Queues {
     of_slot: BTreeMap<u32, u32>,
     /// By slot: what commands inside the drive do, those not counted of which the host is to be told.
     inside: BTreeMap<u32, Op>,
-    /// Slots of commands that are being fetched, their queue, and since when.
-    fetching: BTreeSet<u32>,
-    fetched: (u32, Ns),
-    /// When the latest fetch ended.
-    free: Ns,
+    /// The one that began first in front.
+    fetches: Vec<Fetching>,
     /// Commands that had the drive for themselves since measuring began.
     pub non_queued: u64,
 }
@@ -78,19 +83,18 @@ impl Queues {
             entry.lane
         );
         self.of_slot.insert(slot, queue);
-        let Some(Fetch { entries, .. }) = self.config.fetch else { return Ok(()) };
-        if self.fetching.is_empty() {
-            self.fetched = (queue, now);
+        let Some(Fetch { entries, in_flight, .. }) = self.config.fetch else { return Ok(()) };
+        let last = self.fetches.last_mut().filter(|last| (last.queue, last.began) == (queue, now));
+        match last.filter(|last| last.slots.len() < entries as usize) {
+            Some(last) => drop(last.slots.insert(slot)),
+            None => self.fetches.push(Fetching { queue, began: now, slots: BTreeSet::from([slot]) }),
         }
-        self.fetching.insert(slot);
         require!(
-            self.fetched == (queue, now) && self.fetching.len() as u32 <= entries && now >= self.free,
+            self.fetches.len() <= in_flight as usize,
             HostQueues,
             now,
-            "command {id} of queue {queue} joins a fetch of {} entries of the queue and time {:?}, the one before ended at {}",
-            self.fetching.len() - 1,
-            self.fetched,
-            self.free
+            "command {id} of queue {queue} begins a fetch, of which {in_flight} may be under way: {:?}",
+            self.fetches
         );
         Ok(())
     }
@@ -98,17 +102,17 @@ impl Queues {
     /// A fetch brought so many commands.
     pub fn came(&mut self, now: Ns, (queue, from): (u32, Ns), commands: u32) -> Checked {
         let time = self.config.fetch.map(|fetch| fetch.time);
-        let right = Some(now - from) == time && self.fetched == (queue, from);
+        let is_it = |first: &Fetching| {
+            (first.queue, first.began, first.slots.len() as u32) == (queue, from, commands) && Some(now - from) == time
+        };
         require!(
-            right && self.fetching.len() as u32 == commands && commands > 0,
+            self.fetches.first().is_some_and(is_it),
             HostQueues,
             now,
-            "{commands} commands of queue {queue} come that were fetched since {from}, {:?} were since {:?}",
-            self.fetching,
-            self.fetched
+            "{commands} commands of queue {queue} come that were fetched since {from}, under way are {:?}",
+            self.fetches
         );
-        self.fetching.clear();
-        self.free = now;
+        self.fetches.remove(0);
         Ok(())
     }
 
@@ -125,7 +129,7 @@ impl Queues {
         let expected = self.config.fetch.map_or(0, |fetch| fetch.time.0);
         let said = parts.of(Cause::Fetch);
         require!(
-            said == expected && !self.fetching.contains(&slot),
+            said == expected && !self.fetches.iter().any(|fetch| fetch.slots.contains(&slot)),
             HostQueues,
             now,
             "command {id} was fetched for {said} ns, a fetch takes {expected} ns"
@@ -144,7 +148,7 @@ mod tests {
 
     fn of_three_entries() -> Queues {
         let mut queues = Queues::default();
-        let fetch = Some(Fetch { time: Ns(10), entries: 2 });
+        let fetch = Some(Fetch { time: Ns(10), entries: 2, in_flight: 1 });
         queues.started(ProtocolConfig { queue_entries: Some(3), fetch, ..ProtocolConfig::default() });
         queues
     }
@@ -154,9 +158,8 @@ mod tests {
         let mut queues = of_three_entries();
         let mut each = commands.iter().zip(0_u32..);
         each.try_for_each(|(&(at, queue), slot)| {
-            if queues.fetched.1 < Ns(at) && !queues.fetching.is_empty() {
-                let (fetched, came) = (queues.fetched, queues.fetching.len() as u32);
-                queues.came(fetched.1 + Ns(10), fetched, came)?;
+            if let Some(first) = queues.fetches.first().filter(|first| first.began + Ns(10) <= Ns(at)).cloned() {
+                queues.came(first.began + Ns(10), (first.queue, first.began), first.slots.len() as u32)?;
             }
             queues.entered(Ns(at), (slot, 0), (queue, queue as u16))
         })

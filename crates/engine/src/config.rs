@@ -60,13 +60,15 @@ impl ProtocolConfig {
     }
 }
 
-/// How the drive reads commands out of the host's queues, of one queue at a time.
+/// How the drive reads commands out of the host's queues, of one queue with each fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fetch {
-    /// From the doorbell, or the end of the fetch before, until the controller has them [ns].
+    /// From the doorbell, or from when a fetch may begin, until the controller has them [ns].
     pub time: Ns,
     /// Entries of a fetch at most [count].
     pub entries: u32,
+    /// Fetches that are under way at a time [count].
+    pub in_flight: u32,
 }
 
 /// When the host is told of completions, by one interrupt for several of a queue.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ninescope.result import Result
 
 ONE_ALONE = "alone: the workload has one job, which runs alone as it is"
-QUEUE_OF_HOST = ("queue_entries", "fetch_time", "fetch_entries")
+QUEUE_OF_HOST = ("queue_entries", "fetch_time", "fetch_entries", "fetches_in_flight")
 """Keys of the controller with which requests wait in a queue of the host, as part of their latency."""
 PACED = ("rate_iops", "write_rate_iops", "rate", "write_rate")
 """Words of a job that is no closed loop."""

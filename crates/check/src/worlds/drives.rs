@@ -87,7 +87,7 @@ fn on_sata(dice: &mut Dice, drive: &mut toml::Table) {
     }
     put_at(drive, "controller.interface", "sata");
     put_at(drive, "controller.queue_depth", i64::from(dice.small(1, 32)));
-    for key in ["queue_entries", "fetch_time", "fetch_entries"] {
+    for key in ["queue_entries", "fetch_time", "fetch_entries", "fetches_in_flight"] {
         take_at(drive, &format!("controller.{key}"));
     }
 }
@@ -214,6 +214,7 @@ fn controller(dice: &mut Dice) -> ControllerConfig {
         queue_entries: protocol.chance(12).then(|| protocol.small(2, 12)),
         fetch_time: fetch.map(|(time, _)| time),
         fetch_entries: fetch.and_then(|(_, entries)| entries),
+        fetches_in_flight: fetch.filter(|_| protocol.chance(50)).map(|_| protocol.small(1, 5)),
         interrupt_threshold: interrupts.map(|(threshold, _)| threshold),
         interrupt_time: interrupts.map(|(_, time)| time),
         write_completion: if dice.chance(65) { WriteCompletion::Buffer } else { WriteCompletion::Program },

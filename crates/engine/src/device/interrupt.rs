@@ -7,7 +7,7 @@ use ninescope_model::Cause;
 use super::Device;
 use super::kind::Kind;
 use crate::error::SimulationError;
-use crate::host::{Gathered, HostCommand, LinkJob};
+use crate::host::{Fetched, Gathered, HostCommand, LinkJob};
 use crate::meter::Parts;
 use crate::probe::{Event, observe};
 
@@ -61,9 +61,15 @@ impl<K: Kind> Device<K> {
         if enough { self.interrupt(queue) } else { Ok(()) }
     }
 
-    /// A fetch brought commands.
+    /// Fetches brought commands.
     pub(super) fn fetch_woke(&mut self) -> Result<(), SimulationError> {
-        let fetched = self.host.fetch_ends();
+        while let Some(fetched) = self.host.fetch_ends(&mut self.run) {
+            self.commands_came(fetched)?;
+        }
+        Ok(())
+    }
+
+    fn commands_came(&mut self, fetched: Fetched) -> Result<(), SimulationError> {
         let (queue, from, commands) = (fetched.queue, fetched.began, fetched.commands.len() as u32);
         self.run.counters.fetches += 1;
         self.run.counters.fetched_commands += u64::from(commands);

@@ -25,8 +25,8 @@ pub use lane::{LaneConfig, Think};
 pub use limit::Limit;
 pub use link::LinkJob;
 use link::LinkOut;
-pub use protocol::Gathered;
 use protocol::Protocol;
+pub use protocol::{Fetched, Gathered};
 use served::Moved;
 use stages::SerialStage;
 

@@ -217,7 +217,11 @@ fn each_job_has_interrupts_of_its_own() {
 // ---- queues, and what is read out of them ----------------------------------------------------------
 
 fn fetching(time: u64, entries: u32) -> ProtocolConfig {
-    ProtocolConfig { fetch: Some(Fetch { time: Ns(time), entries }), ..ProtocolConfig::default() }
+    overlapping(time, entries, 1)
+}
+
+fn overlapping(time: u64, entries: u32, in_flight: u32) -> ProtocolConfig {
+    ProtocolConfig { fetch: Some(Fetch { time: Ns(time), entries, in_flight }), ..ProtocolConfig::default() }
 }
 
 fn with_entries(queue_entries: u32) -> ProtocolConfig {
@@ -250,6 +254,24 @@ fn several_entries_come_at_once() {
     // Four of the eight are fetched while the four before are worked on: a fetch every 8 us.
     assert_eq!(device.counters().fetches, 100);
     assert_eq!(device.now().0, 100 * 8 * COST + 4 * COST);
+}
+
+#[test]
+fn fetches_overlap_where_several_may_be_under_way() {
+    // A fetch takes four times as long as the controller. Two at a time bring two commands each four, four as many as it works
+    // on, which sets the rate then, as do more.
+    let (time, depth, count) = (4 * COST, 8, 400);
+    let time_of = |in_flight| closed_run(overlapping(time, 1, in_flight), depth, count).now().0;
+    assert_eq!(time_of(2), count / 2 * time + 2 * COST);
+    assert_eq!(time_of(4), time + count * COST);
+    assert_eq!(time_of(8), time + count * COST);
+    let device = closed_run(overlapping(time, 1, 2), depth, 4);
+    // All four are there at 0: two come with the first two fetches, which end together, two with those behind them.
+    assert_eq!(latencies(&device), [time + COST, time + 2 * COST, 2 * time + COST, 2 * time + 2 * COST]);
+    assert_eq!(part(&device, Op::Read, Cause::Fetch), 4 * time, "none takes longer than one");
+    assert_eq!((device.counters().fetches, device.counters().fetched_commands), (4, 4));
+    // Two queues of the host, one fetch of each.
+    assert_eq!(shares(overlapping(COST, 4, 2), &[1, 1], None, 400), [200, 200]);
 }
 
 #[test]

@@ -89,6 +89,7 @@ fn check_interface(drive: &LoadedDrive, controller: &ControllerConfig) -> Result
         ("controller.queue_entries", controller.queue_entries.is_some()),
         ("controller.fetch_time", controller.fetch_time.is_some()),
         ("controller.fetch_entries", controller.fetch_entries.is_some()),
+        ("controller.fetches_in_flight", controller.fetches_in_flight.is_some()),
         ("scheduler.arbitration", drive.config.scheduler.arbitration.chosen().knows_weights()),
     ];
     match of_nvme.into_iter().find(|(_, given)| *given) {
@@ -136,18 +137,27 @@ fn queue_entries(drive: &LoadedDrive, controller: &ControllerConfig) -> Result<O
 /// How commands are read out of the queues.
 fn fetch(drive: &LoadedDrive, controller: &ControllerConfig) -> Result<Option<Fetch>, Error> {
     let refused = |key: &str, problem: &str| Err(drive.error_at(&format!("controller.{key}"), problem));
-    let entries = u64::from(controller.fetch_entries.unwrap_or(1));
-    match controller.fetch_time.map(|time| time.0) {
-        None if controller.fetch_entries.is_some() => refused("fetch_entries", "needs `fetch_time`"),
-        None => Ok(None),
-        Some(0) => refused("fetch_time", "must not be zero"),
-        Some(time) if time > TIME_MAX => refused("fetch_time", "is longer than an hour"),
-        Some(_) if entries == 0 => refused("fetch_entries", "must not be zero"),
-        Some(_) if entries > ENTRIES_MAX => {
-            refused("fetch_entries", &format!("is {entries}, at most {ENTRIES_MAX} are supported"))
-        }
-        Some(time) => Ok(Some(Fetch { time: Ns(time), entries: entries as u32 })),
+    let counts = [("fetch_entries", controller.fetch_entries), ("fetches_in_flight", controller.fetches_in_flight)];
+    let Some(time) = controller.fetch_time.map(|time| time.0) else {
+        return match counts.into_iter().find(|(_, count)| count.is_some()) {
+            Some((key, _)) => refused(key, "needs `fetch_time`"),
+            None => Ok(None),
+        };
+    };
+    if time == 0 || time > TIME_MAX {
+        return refused("fetch_time", if time == 0 { "must not be zero" } else { "is longer than an hour" });
     }
+    for (key, count) in counts {
+        match count.map_or(1, u64::from) {
+            0 => return refused(key, "must not be zero"),
+            count if count > ENTRIES_MAX => {
+                return refused(key, &format!("is {count}, at most {ENTRIES_MAX} are supported"));
+            }
+            _ => {}
+        }
+    }
+    let [entries, in_flight] = counts.map(|(_, count)| count.unwrap_or(1));
+    Ok(Some(Fetch { time: Ns(time), entries, in_flight }))
 }
 
 /// How completions are gathered: by a number and a time, both or none.

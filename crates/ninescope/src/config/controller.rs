@@ -39,8 +39,7 @@ pub struct ControllerConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2, max = 65_536))]
     pub queue_entries: Option<u32>,
-    /// From the doorbell until the controller has read a command out of its queue [ns], one fetch after the other; absent: no
-    /// time.
+    /// From the doorbell until the controller has read a command out of its queue [ns]; absent: no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = above_zero)]
     pub fetch_time: Option<Duration>,
@@ -48,6 +47,10 @@ pub struct ControllerConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65_535))]
     pub fetch_entries: Option<u32>,
+    /// Fetches that are under way at a time, of any queues [count]; absent: 1. With `fetch_time`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65_535))]
+    pub fetches_in_flight: Option<u32>,
     /// Completions of a job that the host is told of with one interrupt [count], as NVMe's aggregation threshold; absent: it is
     /// told of each at once. With `interrupt_time`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,6 +95,7 @@ impl Default for ControllerConfig {
             queue_entries: None,
             fetch_time: None,
             fetch_entries: None,
+            fetches_in_flight: None,
             interrupt_threshold: None,
             interrupt_time: None,
             write_completion: WriteCompletion::default(),

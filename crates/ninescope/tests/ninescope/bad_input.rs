@@ -300,6 +300,7 @@ fn mistakes_in_a_set_name_it() {
         ("controller.queue_entries=65537", &["controller.queue_entries is 65537, at most 65536"]),
         ("controller.queue_entries=1", &["controller.queue_entries is 1, at least 2"]),
         ("controller.fetch_entries=4", &["controller.fetch_entries", "needs `fetch_time`"]),
+        ("controller.fetches_in_flight=2", &["controller.fetches_in_flight", "needs `fetch_time`"]),
         ("controller.fetch_time=0ns", &["controller.fetch_time", "must not be zero"]),
         ("controller.buffered_pages=0", &["controller.buffered_pages"]),
         ("ftl.victim={policy=\"d-choices\", d=4294967295}", &["ftl.victim.d", "at most 1000", "`greedy`"]),

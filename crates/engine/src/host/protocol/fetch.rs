@@ -1,5 +1,7 @@
-//! The drive fetches commands out of the queues: it reads entries of one queue at a time over the link, and has them a round trip
-//! later.
+//! The drive fetches commands out of the queues: it reads entries of one queue over the link, and has them a round trip later. So
+//! many such fetches are under way at a time.
+
+use std::collections::VecDeque;
 
 use ninescope_kernel::{Ns, WakeQueue};
 
@@ -7,39 +9,53 @@ use crate::config::Fetch;
 use crate::host::Host;
 use crate::run::Run;
 
-/// The fetch that is under way.
+/// The fetches that are under way.
 #[derive(Debug)]
 pub(super) struct Fetching {
     pub config: Fetch,
-    /// The queue whose entries are fetched.
-    pub queue: usize,
-    pub began: Ns,
-    /// The commands that come; none while nothing is fetched.
-    pub commands: Vec<u32>,
+    /// In the order in which they began, which is that in which they end.
+    under_way: VecDeque<Fetched>,
+    /// Room for the commands of those to come.
+    spare: Vec<Vec<u32>>,
 }
 
-impl Fetching {
-    pub fn new(config: Fetch) -> Self {
-        Self { config, queue: 0, began: Ns::ZERO, commands: Vec::with_capacity(config.entries as usize) }
-    }
-
-    /// Whether one is under way.
-    pub fn is_busy(&self) -> bool {
-        !self.commands.is_empty()
-    }
-
-    /// Whether it takes in another entry of its queue.
-    pub fn takes_more(&self, now: Ns) -> bool {
-        self.began == now && self.commands.len() < self.config.entries as usize
-    }
-}
-
-/// Commands that a fetch brought.
+/// Commands that a fetch brings.
 #[derive(Debug, Default)]
 pub struct Fetched {
     pub queue: u32,
     pub began: Ns,
     pub commands: Vec<u32>,
+}
+
+impl Fetching {
+    pub fn new(config: Fetch) -> Self {
+        Self { config, under_way: VecDeque::new(), spare: Vec::new() }
+    }
+
+    /// The queue of a fetch that has just begun and takes in another entry.
+    pub fn takes_more_of(&self, now: Ns) -> Option<usize> {
+        let last = self.under_way.back()?;
+        let takes_more = last.began == now && last.commands.len() < self.config.entries as usize;
+        takes_more.then_some(last.queue as usize)
+    }
+
+    /// Whether another one may begin.
+    pub fn may_begin(&self) -> bool {
+        self.under_way.len() < self.config.in_flight as usize
+    }
+
+    /// A command comes with the fetch that has just begun, or with one that begins now. Returns whether that is the only one.
+    fn brings(&mut self, queue: u32, command: u32, now: Ns) -> bool {
+        let joins = self.takes_more_of(now) == Some(queue as usize);
+        if !joins {
+            let commands = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(self.config.entries as usize));
+            self.under_way.push_back(Fetched { queue, began: now, commands });
+        }
+        if let Some(last) = self.under_way.back_mut() {
+            last.commands.push(command);
+        }
+        !joins && self.under_way.len() == 1
+    }
 }
 
 impl Host {
@@ -60,31 +76,33 @@ impl Host {
 
     /// A command that was taken in is fetched, alone or with those before it. Returns whether it is.
     pub fn is_fetched_later<Q: WakeQueue>(&mut self, run: &mut Run<Q>, command: u32) -> bool {
-        let queue = self.queue_of(command) as usize;
+        let queue = self.queue_of(command);
         let Some(fetching) = self.fetching() else { return false };
-        if !fetching.is_busy() {
-            (fetching.queue, fetching.began) = (queue, run.now);
+        if fetching.brings(queue, command, run.now) {
             run.queue.schedule(run.resources.fetch(), run.now + fetching.config.time);
         }
-        fetching.commands.push(command);
         if run.transactions.tenants.is_some() {
             self.taken_in_by_tenant(run, command);
         }
         true
     }
 
-    /// The entries that were fetched are in the controller.
-    pub fn fetch_ends(&mut self) -> Fetched {
-        let Some(fetching) = self.fetching() else { return Fetched::default() };
-        let (queue, began) = (fetching.queue as u32, fetching.began);
-        Fetched { queue, began, commands: std::mem::take(&mut fetching.commands) }
+    /// The entries of a fetch are in the controller, of the one that began first; none where all are under way still.
+    pub fn fetch_ends<Q: WakeQueue>(&mut self, run: &mut Run<Q>) -> Option<Fetched> {
+        let fetching = self.fetching()?;
+        let ends = fetching.under_way.front()?.began + fetching.config.time;
+        if ends > run.now {
+            run.queue.schedule(run.resources.fetch(), ends);
+            return None;
+        }
+        fetching.under_way.pop_front()
     }
 
-    /// Room for those of the next fetch, which may have begun.
+    /// Room for those of another fetch.
     pub fn fetch_is_over(&mut self, mut fetched: Fetched) {
         fetched.commands.clear();
-        if let Some(fetching) = self.fetching().filter(|fetching| !fetching.is_busy()) {
-            fetching.commands = fetched.commands;
+        if let Some(fetching) = self.fetching() {
+            fetching.spare.push(fetched.commands);
         }
     }
 }

@@ -34,20 +34,25 @@ impl HostFront {
     /// The queue whose command enters the device, which has room: each has its turn, or as the policy says.
     #[inline(never)]
     pub(in crate::host) fn ready_queue(&self, protocol: &Protocol, now: Ns) -> Option<usize> {
-        match &protocol.fetching {
-            Some(fetching) if fetching.is_busy() => self.goes_on_with(protocol, fetching, now),
-            _ => self.next_queue(protocol, now).filter(|&queue| self.goes_beside(protocol, protocol.lane_of(queue))),
+        if let Some(fetching) = &protocol.fetching {
+            return self.goes_on_with(protocol, fetching, now).or_else(|| self.begins_fetch(protocol, fetching, now));
         }
+        self.next_queue(protocol, now).filter(|&queue| self.goes_beside(protocol, protocol.lane_of(queue)))
+    }
+
+    /// The queue of which a fetch begins.
+    fn begins_fetch(&self, protocol: &Protocol, fetching: &Fetching, now: Ns) -> Option<usize> {
+        if fetching.may_begin() { self.next_queue(protocol, now) } else { None }
     }
 
     /// The queue of a fetch that has begun, where that takes in another entry: with weights it must be that one's turn.
     fn goes_on_with(&self, protocol: &Protocol, fetching: &Fetching, now: Ns) -> Option<usize> {
-        let queue = fetching.queue;
+        let queue = fetching.takes_more_of(now)?;
         let may = || match &self.arbitration {
             Some(_) => self.next_queue(protocol, now) == Some(queue),
             None => self.queue_is_ready(protocol, queue, now),
         };
-        (fetching.takes_more(now) && may()).then_some(queue)
+        may().then_some(queue)
     }
 
     fn next_queue(&self, protocol: &Protocol, now: Ns) -> Option<usize> {

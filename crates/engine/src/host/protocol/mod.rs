@@ -16,6 +16,7 @@ use ninescope_kernel::Slab;
 
 use super::lane::LaneConfig;
 use crate::config::ProtocolConfig;
+pub use fetch::Fetched;
 use fetch::Fetching;
 pub use interrupts::Gathered;
 use interrupts::Interrupts;
@@ -53,7 +54,7 @@ pub(super) struct Protocol {
     lane_entries: Vec<u64>,
     /// By command inside.
     of_command: Vec<OfCommand>,
-    /// The fetch that is under way, where that takes time.
+    /// The fetches that are under way, where they take time.
     fetching: Option<Fetching>,
     /// Completions that are gathered, where they are.
     interrupts: Option<Interrupts>,
