@@ -1,7 +1,8 @@
 //! Runs one synthetic job without a probe and prints its digest: what `tools/probe_cost.sh` counts instructions of.
 //!
-//! `one_job PATTERN REQUESTS [coded|mapped]`, for instance `one_job randread 20000`. With `coded`, pages are under a BCH code and
-//! one bit in ten thousand fails; with `mapped`, the map lies in flash, and the cache holds all of it that was read once. What is written is written to a drive in a steady state, so that few requests collect.
+//! `one_job PATTERN REQUESTS [coded|mapped|roomy]`, for instance `one_job randread 20000`. With `coded`, pages are under a BCH code and
+//! one bit in ten thousand fails; with `mapped`, the map lies in flash, and the cache holds all of it that was read once; `roomy` is
+//! the same drive with all of its map in memory. What is written is written to a drive in a steady state, so that few requests collect.
 
 use std::time::Duration;
 
@@ -25,7 +26,8 @@ fn main() {
         [pattern, requests] => (pattern, requests, spare.to_owned()),
         [pattern, requests, with] if with == "coded" => (pattern, requests, format!("{spare}{codes}")),
         [pattern, requests, with] if with == "mapped" => (pattern, requests, map.to_owned()),
-        _ => panic!("one_job PATTERN REQUESTS [coded|mapped]"),
+        [pattern, requests, with] if with == "roomy" => (pattern, requests, "over_provisioning = 0.8".to_owned()),
+        _ => panic!("one_job PATTERN REQUESTS [coded|mapped|roomy]"),
     };
     let drive = r#"base = "tlc"
         [geometry]

@@ -12,7 +12,7 @@ use super::{Device, Flow};
 use crate::error::SimulationError;
 use crate::flash::WriteEntry;
 use crate::host::HostCommand;
-use crate::mapping::{FetchFrom, MapStep};
+use crate::mapping::{FetchFrom, MapStep, Mapping};
 use crate::probe::{Event, observe};
 use crate::transaction::Transaction;
 
@@ -50,6 +50,11 @@ impl<K: Kind> Device<K> {
     fn look_up(&mut self, index: u32) -> Result<bool, SimulationError> {
         let (lba, sectors) = (self.host.command(index).lba, self.host.command(index).sectors);
         let (first, last) = (self.flash.unit_of(lba).0, self.flash.unit_of(lba + u64::from(sectors) - 1).0);
+        // Most often one unit is asked for, whose entry is in memory.
+        let is_at_once = |mapping: &mut Box<Mapping>| mapping.looks_up_at_once(first);
+        if !K::ACTIVE && first == last && self.mapping.as_mut().is_some_and(is_at_once) {
+            return Ok(false);
+        }
         self.look_up_units(index, first..last + 1)
     }
 
@@ -118,6 +123,12 @@ impl<K: Kind> Device<K> {
     /// How long a command that ends has waited for the map.
     pub(super) fn wait_for_map_of(&mut self, index: u32) -> Ns {
         self.mapping.as_mut().map_or(Ns::ZERO, |mapping| mapping.take_wait(index))
+    }
+
+    /// Whether any may be due.
+    #[inline]
+    pub(super) fn map_may_have_work(&self) -> bool {
+        self.mapping.as_ref().is_some_and(|mapping| mapping.may_have_work())
     }
 
     /// Reads and writes of the map that are due. Returns whether there were any.

@@ -360,9 +360,9 @@ impl<K: Kind> Device<K> {
                 self.pump_gc(pool)?;
             }
             match self.flow {
-                Flow::Flash => {}
                 // Whatever changes the map at this instant has by now.
-                Flow::FlashByMemory => drop(self.pump_map()?),
+                Flow::FlashByMemory if self.map_may_have_work() => drop(self.pump_map()?),
+                Flow::Flash | Flow::FlashByMemory => {}
                 Flow::Scm => self.drain_scm()?,
                 // What goes down changes the map, and what the map tells of is read above and below.
                 Flow::Tier => {

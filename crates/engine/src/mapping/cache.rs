@@ -138,6 +138,12 @@ impl MapCache {
         Some(self.units_of_item(number))
     }
 
+    /// Whether a unit that lies elsewhere from now on has its entry in memory, where that takes as much as before.
+    #[inline]
+    pub fn keeps(&self, unit: u32) -> bool {
+        self.breaks.is_empty() && self.holds(unit)
+    }
+
     /// A unit lies elsewhere from now on. Returns whether its entry is in memory.
     #[inline]
     pub fn changed(&mut self, ftl: &Ftl, unit: u32) -> bool {

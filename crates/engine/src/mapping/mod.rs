@@ -202,7 +202,7 @@ impl Mapping {
             is_written,
             rebuild_time,
             waits: vec![Wait::default(); commands as usize],
-            looked_up: vec![Vec::new(); commands as usize],
+            looked_up: Vec::new(),
             ready: VecDeque::with_capacity(commands as usize),
             changes: tells.then(VecDeque::new),
             counters: MapCounters::default(),
@@ -216,6 +216,14 @@ impl Mapping {
     pub fn look_up(&mut self, unit: u32) -> bool {
         let hit = self.cache.look_up(unit);
         *(if hit { &mut self.counters.hits } else { &mut self.counters.misses }) += 1;
+        hit
+    }
+
+    /// The same, where it is; where it is not nothing is counted, and it is to be looked up.
+    #[inline]
+    pub fn looks_up_at_once(&mut self, unit: u32) -> bool {
+        let hit = self.cache.look_up(unit);
+        self.counters.hits += u64::from(hit);
         hit
     }
 
@@ -335,6 +343,15 @@ impl Mapping {
             return;
         }
         self.stale.set(unit.index());
+        // Most often its entry is in memory, and takes as much as before.
+        if self.host.is_some() || !self.cache.keeps(unit.0) {
+            self.changes_memory(ftl, unit);
+        }
+    }
+
+    /// What changes of a unit may change what is in memory.
+    #[inline(never)]
+    fn changes_memory(&mut self, ftl: &Ftl, unit: Lpa) {
         if let Some(host) = &mut self.host {
             host.changed(ftl, unit.0);
         }
@@ -398,6 +415,12 @@ impl Mapping {
     }
 
     // ---- reading and writing -----------------------------------------------------------------------
+
+    /// Whether anything waits to be read or written.
+    #[inline]
+    pub fn may_have_work(&self) -> bool {
+        !self.fetches.is_empty() || !self.update_line.is_empty()
+    }
 
     /// What left memory changed waits to be written: as long as too much of it does, nothing more comes in. When nothing more
     /// comes from the host nothing of that is written any more, and what is still wanted beside a write is read.
