@@ -65,6 +65,14 @@ DRIVES: dict[str, tuple[str, list[str]]] = {
         ],
     ),
     "a map in flash": ("ssr-dynamic", [*SMALL, "ftl.map=entries"]),
+    "one memory for all": (
+        "ssr-dynamic",
+        [
+            *SMALL,
+            'dram={capacity="64MiB",access="30ns",rate="3.2GB/s",write_buffer=true,read_data=true,map=true}',
+            "ftl.map=entries",
+        ],
+    ),
     "soft decisions": ("ssr-dynamic", [*SMALL, "nand.ecc=ldpc", "nand.errors=constant"]),
 }
 ROW = {"cycles": 0, "rber": [1e-4]}

@@ -153,9 +153,9 @@ fn dram_as_memory(drive: &LoadedDrive) -> Result<Option<ScmConfig>, Error> {
     let step = page.0.saturating_mul(dram.banks.into());
     let (key, cache) = dram.cache.map_or(("dram.capacity", dram.capacity), |cache| ("dram.cache", cache));
     if cache.0 == 0 || !cache.0.is_multiple_of(step) {
-        let message =
-            format!("is {cache}, it must be a whole number of pages of {page} for each of {} banks", dram.banks);
-        return Err(drive.error_at(key, &message));
+        let values = [(key, cache.to_string()), ("dram.banks", dram.banks.to_string())];
+        let message = format!("a cache has a whole number of pages of {page} for each of {} banks", dram.banks);
+        return Err(drive.error_between(&values, &message));
     }
     Ok(Some(dram.as_memory(cache, page)))
 }

@@ -132,6 +132,14 @@ pub struct LoadedTraces {
     text: String,
 }
 
+/// Keys by which whoever reads a trace names what is wrong with how it is to be read.
+const OF_READING: [&str; 4] = ["time_scale", "loop", "format", "volumes"];
+
+/// The key that a problem is about, and what it is.
+fn key_of(problem: &str) -> Option<(&str, &str)> {
+    problem.split_once(": ").filter(|(key, _)| OF_READING.contains(key))
+}
+
 impl LoadedTraces {
     /// Those of a file.
     pub fn of_file(path: &Path, text: &str, traces: Vec<TraceJob>) -> Self {
@@ -143,9 +151,13 @@ impl LoadedTraces {
         self.path.parent().unwrap_or(Path::new(""))
     }
 
-    /// What is wrong with a trace, with where it is described.
+    /// What is wrong with a trace, with where it is described: at the key that it is about, where that is one of the description.
     pub fn of_trace(&self, index: usize, error: Error) -> Error {
         match error {
+            Error::Input(problem) if key_of(&problem).is_some() => {
+                let (key, problem) = key_of(&problem).unwrap_or_default();
+                self.error_at(index, key, problem)
+            }
             Error::Input(problem) => Error::Input(format!("{}: traces[{index}]: {problem}", self.path.display())),
             internal @ Error::Internal(_) => internal,
         }
