@@ -198,7 +198,7 @@ impl<K: Kind> Device<K> {
             let mut parts = Parts::default();
             parts.add(Cause::MigrationWait, for_slot);
             parts.add(Cause::ProgramWait, self.run.now - self.host.command(command).mark - for_slot);
-            self.finish_part(command, &parts, NONE)?;
+            self.finish_part(command, &mut parts, NONE)?;
         }
         Ok(())
     }
