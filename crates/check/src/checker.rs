@@ -35,6 +35,7 @@ use crate::requests::{Requests, forgets};
 use crate::rule::{Checked, require};
 use crate::scm::ScmBanks;
 use crate::space::Space;
+use crate::streams::StreamBook;
 use crate::sweep::sweep;
 use crate::tier::TierBook;
 use crate::transfers::Transfers;
@@ -72,6 +73,7 @@ pub struct Checker {
     clean: Option<CleanUnits>,
     map: Option<MapBook>,
     partitions: Option<PartitionBook>,
+    streams: Option<StreamBook>,
     dram: Option<DramBook>,
     blame: Option<Blame>,
     units: Option<Units>,
@@ -109,6 +111,7 @@ impl Checker {
             clean: None,
             map: None,
             partitions: None,
+            streams: None,
             dram: None,
             blame: None,
             units: None,
@@ -166,6 +169,7 @@ impl Checker {
         self.clean = CleanUnits::started(view);
         self.map = MapBook::started(view);
         self.partitions = PartitionBook::started(view);
+        self.streams = StreamBook::started(view);
         self.dram = DramBook::started(view, lanes);
         if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {
             self.blame = Some(Blame::started(view, completes_at_program, lanes));
@@ -302,6 +306,9 @@ impl Checker {
         self.lies_in_its_partition(view, lpa, to)?;
         self.space.move_unit(view, to);
         self.coded_move_placed(view, record, lpa, (from, to))?;
+        if let Some(book) = &mut self.streams {
+            book.moved(view, lpa, (from, to), &mut self.marks)?;
+        }
         match &mut self.oracle {
             Some(oracle) => oracle.move_placed(view, record, lpa, to),
             None => Ok(()),
@@ -556,6 +563,9 @@ impl Probe for Checker {
                 self.ledger.erased_groups += 1;
                 if let Some(codes) = &mut self.codes {
                     codes.erased(view, group);
+                }
+                if let Some(book) = &mut self.streams {
+                    book.erased();
                 }
                 self.space.erased(view, group);
                 self.groups.erased(view.now, group)

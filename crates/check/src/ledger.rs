@@ -34,8 +34,9 @@ pub struct Ledger {
     commands: [u64; 3],
     multi_plane: [u64; 3],
     /// By stream.
-    pages_programmed: [u64; 4],
-    padded_pages: [u64; 4],
+    /// By what streams are of: what is written, and what is moved.
+    pages_programmed: [u64; 2],
+    padded_pages: [u64; 2],
     trim_sectors_ignored: u64,
     pub fetches: u64,
     pub fetched_commands: u64,
@@ -68,7 +69,7 @@ impl Ledger {
         if command.kind == CommandKind::Program {
             for plane in command.addressed_planes() {
                 let group = group_of_block(view.ftl.geometry(), command.die, plane, command.block[plane]);
-                self.pages_programmed[usize::from(view.ftl.group(group).stream)] += 1;
+                self.pages_programmed[usize::from(view.ftl.group(group).stream % 2)] += 1;
             }
             self.pages_programmed_ever += u64::from(command.plane_count());
         }
@@ -77,7 +78,7 @@ impl Ledger {
     /// An open page was filled up with so many units of padding.
     pub fn padded(&mut self, view: &View<'_>, last: Ppa, units: u32) {
         let group = view.ftl.geometry().group_and_offset(last).0;
-        self.padded_pages[usize::from(view.ftl.group(group).stream)] += 1;
+        self.padded_pages[usize::from(view.ftl.group(group).stream % 2)] += 1;
         self.padding_units += u64::from(units);
     }
 
@@ -141,12 +142,12 @@ impl Ledger {
         same(
             "engine.host_page_programs, migration_page_programs and map_page_programs",
             for_host,
-            self.pages_programmed[0] + self.pages_programmed[2],
+            self.pages_programmed[0],
         )?;
         same("engine.migration_page_reads", engine.migration_page_reads, self.page_reads[Source::Migration as usize])?;
-        same("engine.gc_page_programs", engine.gc_page_programs, self.pages_programmed[1] + self.pages_programmed[3])?;
-        same("engine.padded_pages", engine.padded_pages, self.padded_pages[0] + self.padded_pages[2])?;
-        same("engine.gc_padded_pages", engine.gc_padded_pages, self.padded_pages[1] + self.padded_pages[3])?;
+        same("engine.gc_page_programs", engine.gc_page_programs, self.pages_programmed[1])?;
+        same("engine.padded_pages", engine.padded_pages, self.padded_pages[0])?;
+        same("engine.gc_padded_pages", engine.gc_padded_pages, self.padded_pages[1])?;
         same("engine.trim_sectors_ignored", engine.trim_sectors_ignored, self.trim_sectors_ignored)?;
         same("engine.fetches", engine.fetches, self.fetches)?;
         same("engine.fetched_commands", engine.fetched_commands, self.fetched_commands)?;

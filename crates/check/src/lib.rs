@@ -31,6 +31,7 @@ mod requests;
 mod rule;
 mod scm;
 mod space;
+mod streams;
 mod sweep;
 mod tier;
 mod transfers;

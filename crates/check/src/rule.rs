@@ -75,6 +75,8 @@ rules! {
         "A unit of an address that has planes of its own lies there, and no other unit does.";
     Namespace, "namespace",
         "What a job asks for lies in its namespace, and nothing is outside of all of them.";
+    Streams, "streams",
+        "A unit is written to and moved to the stream that the choice of streams says of it, or to the first one of moves where space is short.";
     Wear, "wear", "Erase counts of the FTL and of the media are the erases seen.";
     Ledger, "ledger",
         "Counters are the numbers of the events they count; units programmed = host + map + moves + padding.";

@@ -79,7 +79,7 @@ fn walk_partition(view: &View<'_>) -> Checked {
                 "group {group} is {state:?} and on the free list of pool {pool}"
             );
         }
-        for stream in Stream::ALL {
+        for stream in Stream::of_kinds(ftl.kinds()) {
             let Some(group) = ftl.frontier(pool, stream) else { continue };
             listed[group.index()] += 1;
             let record = ftl.group(group);

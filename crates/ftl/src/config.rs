@@ -42,16 +42,15 @@ pub struct FtlConfig {
 /// Block groups a pool needs beyond what its share of the logical space fills: the frontiers of the
 /// host and of garbage collection, and one group's worth of reclaimable space. The reserve comes on top.
 const WORKING_GROUPS: u32 = 3;
-/// Where clean data, or the map, is kept apart: a second frontier of what is written and of garbage collection.
-const MORE_GROUPS_TO_KEEP_APART: u32 = 2;
 /// Moves may need a group in either stream before a victim is empty.
 const RESERVE_FOR_CLEAN_DATA: u32 = 2;
 
 impl FtlConfig {
     /// Block groups of each pool that cannot hold the host's data at rest.
     pub fn spare_groups_needed(&self) -> u32 {
-        let more = if self.keeps_apart() { MORE_GROUPS_TO_KEEP_APART } else { 0 };
-        self.reserve_groups.saturating_add(WORKING_GROUPS + more)
+        let (of_writes, of_moves) = self.kinds_of_streams();
+        // Each kind that is kept apart has a frontier more of what is written, and of garbage collection.
+        self.reserve_groups.saturating_add(WORKING_GROUPS + of_writes - 1 + of_moves - 1)
     }
 
     /// The fewest groups that host writes must leave alone.
@@ -59,9 +58,15 @@ impl FtlConfig {
         if self.stream_choice.knows_clean() { RESERVE_FOR_CLEAN_DATA } else { 1 }
     }
 
-    /// Whether something of what is written is kept apart: clean data, or the map.
-    pub fn keeps_apart(&self) -> bool {
-        self.stream_choice.knows_clean() || self.translation_units > 0
+    /// Kinds of data, in as many streams of what is written and of what is moved: the map is one besides data.
+    fn kinds_of_streams(&self) -> (u32, u32) {
+        if self.translation_units > 0 { (2, 2) } else { self.stream_choice.kinds() }
+    }
+
+    /// Kinds of data that are kept apart; 1 where none are.
+    pub fn kinds(&self) -> u32 {
+        let (of_writes, of_moves) = self.kinds_of_streams();
+        of_writes.max(of_moves)
     }
 
     /// Units that go to one pool before the next has its turn, where the address alone decides where they go.

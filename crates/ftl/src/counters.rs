@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::pool::STREAMS_MAX;
+
 /// Operations since the counters were last cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FtlCounters {
@@ -35,6 +37,9 @@ pub struct FtlCounters {
     pub host_holds: u64,
     /// Block groups erased.
     pub erased_groups: u64,
+    /// Units that each stream took, what is written and what is moved of each kind in turn; zeros where streams are not chosen.
+    #[serde(skip)]
+    pub streams: [u64; STREAMS_MAX],
 }
 
 impl FtlCounters {

@@ -21,9 +21,10 @@ use crate::partition::{PartitionedAllocation, Partitions};
 use crate::policies::page_allocation::{Load, Placement};
 use crate::policies::victim_selection::NOT_A_CANDIDATE;
 use crate::policies::{
-    FreeBlockChoice, GcTrigger, GcTriggerConfig, PageAllocation, StreamChoice, VictimSelection, VictimSelectionConfig,
+    FreeBlockChoice, GcTrigger, GcTriggerConfig, PageAllocation, StreamChoice, StreamChoiceConfig, Told,
+    VictimSelection, VictimSelectionConfig, Written,
 };
-use crate::pool::{PoolRecord, STREAMS};
+use crate::pool::PoolRecord;
 
 pub use collection::GcStep;
 
@@ -77,17 +78,16 @@ pub struct Padded {
     pub closed: bool,
 }
 
-/// What garbage collection was told to do.
+/// What garbage collection was told to do, and what it is to keep apart.
 #[derive(Clone, Debug)]
 pub struct CollectionRules {
+    /// Which stream takes a unit.
+    pub stream_choice: StreamChoiceConfig,
     /// When it is needed.
     pub gc_trigger: GcTriggerConfig,
     /// What it empties next.
     pub victim_selection: VictimSelectionConfig,
 }
-
-/// Streams that take what the host writes.
-const HOST_STREAMS: usize = STREAMS / 2;
 
 /// A page-mapped flash translation layer.
 #[derive(Debug)]
@@ -104,13 +104,12 @@ pub struct Ftl {
     valid_counts: Vec<u32>,
     groups: Vec<BlockRecord>,
     pools: Vec<PoolRecord>,
-    /// By kind of data (clean data kept apart comes second) and stripe position: the pool has space that host writes
-    /// may take.
-    has_space: [BitTable; HOST_STREAMS],
+    /// By kind of data and stripe position: the pool has space that host writes may take.
+    has_space: Vec<BitTable>,
     /// By stripe position: the driver lets the pool take host writes.
     has_room: BitTable,
     /// `has_space` and `has_room`.
-    accepting: [BitTable; HOST_STREAMS],
+    accepting: Vec<BitTable>,
     pool_at: Vec<u32>,
     position_of: Vec<u32>,
     page_allocation: Box<dyn PageAllocation>,
@@ -118,6 +117,12 @@ pub struct Ftl {
     /// In its place, where some addresses have planes of their own.
     partitioned: Option<Box<PartitionedAllocation>>,
     stream_choice: Box<dyn StreamChoice>,
+    /// Kinds of data that are kept apart.
+    kinds: u32,
+    /// Whether the stream choice has them.
+    chooses_streams: bool,
+    /// Whether it hears what the host says.
+    listens: bool,
     /// Whether the stream choice tells clean data from dirty data.
     knows_clean: bool,
     /// Units of the map, behind those of the host.
@@ -177,7 +182,8 @@ impl Ftl {
         let mut all = BitTable::new(pool_count);
         (0..pool_count).for_each(|position| all.set(position));
         let blocks = geometry.blocks_per_plane;
-        let knows_clean = config.stream_choice.knows_clean();
+        let stream_choice = config.stream_choice.build(config.units_at_rest(), geometry.groups());
+        let (kinds, knows_clean) = (config.kinds(), stream_choice.knows_clean());
         Self {
             geometry,
             reserve_groups: config.reserve_groups,
@@ -189,15 +195,18 @@ impl Ftl {
             valid_counts: vec![NOT_A_CANDIDATE; geometry.groups() as usize],
             groups: vec![BlockRecord::default(); geometry.groups() as usize],
             pools: (0..geometry.pools()).map(|pool| PoolRecord::new(pool * blocks, blocks)).collect(),
-            has_space: [all.clone(), all.clone()],
+            has_space: vec![all.clone(); kinds as usize],
             has_room: all.clone(),
-            accepting: [all.clone(), all],
+            accepting: vec![all; kinds as usize],
             pool_at,
             position_of,
             page_allocation: config.page_allocation.build(&geometry, &positions),
             load: config.page_allocation.chosen().load(),
             partitioned,
-            stream_choice: config.stream_choice.build(),
+            chooses_streams: stream_choice.kinds_of_writes().max(stream_choice.kinds_of_moves()) > 1,
+            listens: stream_choice.listens(),
+            stream_choice,
+            kinds,
             knows_clean,
             translation_units: config.translation_units,
             translation_turn: 0,
@@ -206,6 +215,7 @@ impl Ftl {
             gc_trigger: config.gc_trigger.build(),
             victim_selection: config.victim_selection.build(&geometry, config.seed),
             rules: CollectionRules {
+                stream_choice: config.stream_choice.clone(),
                 gc_trigger: config.gc_trigger.clone(),
                 victim_selection: config.victim_selection.clone(),
             },
@@ -363,10 +373,27 @@ impl Ftl {
         self.knows_clean
     }
 
-    /// Whether something of what is written is kept apart: clean data, or the map.
+    /// Whether kinds of data are kept apart: by the choice of streams, or the map.
     #[inline]
     pub fn keeps_apart(&self) -> bool {
-        self.knows_clean || self.translation_units > 0
+        self.kinds > 1
+    }
+
+    /// Whether the choice of streams has several.
+    pub fn chooses_streams(&self) -> bool {
+        self.chooses_streams
+    }
+
+    /// How many kinds of data there are.
+    #[inline]
+    pub fn kinds(&self) -> u32 {
+        self.kinds
+    }
+
+    /// Whether it is of any consequence what a command of the host says of what it writes.
+    #[inline]
+    pub fn listens(&self) -> bool {
+        self.listens
     }
 
     /// Whether another copy of a unit exists, where that is known.
@@ -389,16 +416,22 @@ impl Ftl {
         Stream(u32::from(self.groups[self.geometry.group_and_offset(ppa).0.index()].stream))
     }
 
-    /// The stream that takes a unit that the host writes now.
+    /// The kind of a unit that is written now.
     #[inline]
-    fn stream_of_write(&self, clean: bool) -> Stream {
-        if self.knows_clean { self.stream_choice.of_write(clean) } else { Stream::HOST }
+    fn kind_of_write(&self, lpa: Lpa, clean: bool, told: Told) -> u32 {
+        if self.chooses_streams { self.chosen_kind(lpa, clean, told) } else { 0 }
+    }
+
+    #[inline(never)]
+    fn chosen_kind(&self, lpa: Lpa, clean: bool, told: Told) -> u32 {
+        let before = Some(self.translate(lpa)).filter(|&place| place != Ppa::UNMAPPED);
+        let before = before.map(|place| self.stream_of(place));
+        self.stream_choice.of_write(&Written { lpa, clean, told, before })
     }
 
     /// The pools that have no units that host writes of some kind may take.
     pub fn pools_without_space(&self) -> impl Iterator<Item = Pool> + '_ {
-        let kinds = if self.keeps_apart() { HOST_STREAMS } else { 1 };
-        self.has_space[..kinds].iter().flat_map(|has_space| {
+        self.has_space.iter().flat_map(|has_space| {
             let positions =
                 std::iter::successors(has_space.next_clear(0), |&position| has_space.next_clear(position + 1));
             positions.map(|position| Pool(self.pool_at[position]))
@@ -406,8 +439,8 @@ impl Ftl {
     }
 
     /// Whether any pool where it may go has units that host writes of the kind of a unit may take.
-    pub fn has_space_for(&self, lpa: Lpa, clean: bool) -> bool {
-        let has_space = &self.has_space[kind_of(self.stream_of_write(clean))];
+    pub fn has_space_for(&self, lpa: Lpa, clean: bool, told: Told) -> bool {
+        let has_space = &self.has_space[self.kind_of_write(lpa, clean, told) as usize];
         match &self.partitioned {
             None => has_space.next_set(0).is_some(),
             Some(partitioned) => partitioned.has_any(lpa, has_space),
@@ -428,22 +461,26 @@ impl Ftl {
     /// take it now.
     #[inline]
     pub fn write(&mut self, lpa: Lpa) -> Option<Placed> {
-        self.write_as(lpa, false)
+        self.write_as(lpa, false, Told::default())
     }
 
-    /// The same for a unit that is `clean` or not.
+    /// The same for a unit that is `clean` or not, of which the host `told` something.
     // Host writes and pages that come down from a tier call it: with two callers it would be inlined into neither.
     #[allow(clippy::inline_always)]
     #[inline(always)]
-    pub fn write_as(&mut self, lpa: Lpa, clean: bool) -> Option<Placed> {
-        let stream = self.stream_of_write(clean);
-        let accepting = &self.accepting[kind_of(stream)];
+    pub fn write_as(&mut self, lpa: Lpa, clean: bool, told: Told) -> Option<Placed> {
+        let kind = self.kind_of_write(lpa, clean, told);
+        let accepting = &self.accepting[kind as usize];
         let position = match &mut self.partitioned {
             None => self.page_allocation.choose(lpa, accepting)?,
             Some(partitioned) => partitioned.choose(lpa, accepting)?,
         };
         let pool = Pool(self.pool_at[position as usize]);
-        let mut placed = self.allocate(pool, stream, lpa)?;
+        let mut placed = self.allocate(pool, Stream::of_writes(kind), lpa)?;
+        if self.chooses_streams {
+            self.counters.streams[placed.stream.index()] += 1;
+            self.stream_choice.written(lpa);
+        }
         if self.knows_clean {
             self.clean.put(lpa.index(), clean);
         }
@@ -466,7 +503,7 @@ impl Ftl {
     /// Places a page of the map, which is kept apart from data: one page of the media after another is filled, each in the next
     /// pool. `None`: no pool can take it now.
     pub fn write_translation(&mut self, page: u32) -> Option<Placed> {
-        let accepting = &self.accepting[kind_of(Stream::APART)];
+        let accepting = &self.accepting[Stream::APART.kind() as usize];
         let position = accepting.next_set(self.translation_turn as usize).or_else(|| accepting.next_set(0))? as u32;
         let (pool, lpa) = (Pool(self.pool_at[position as usize]), self.translation_unit(page));
         let mut placed = self.allocate(pool, Stream::APART, lpa)?;
@@ -556,7 +593,7 @@ impl Ftl {
 
     /// Writes a unit that comes down from a tier above. `None`: no pool can take it now.
     pub fn take_down(&mut self, lpa: Lpa) -> Option<Placed> {
-        let placed = self.write_as(lpa, false)?;
+        let placed = self.write_as(lpa, false, Told::default())?;
         // The host wrote it to the tier.
         self.counters.host_units -= 1;
         self.counters.migrated_units += 1;
@@ -565,7 +602,7 @@ impl Ftl {
 
     /// Writes a unit anew whose content came from elsewhere, as clean data. `None`: no pool can take it now.
     pub fn heal(&mut self, lpa: Lpa) -> Option<Placed> {
-        let placed = self.write_as(lpa, true)?;
+        let placed = self.write_as(lpa, true, Told::default())?;
         // The host did not write it.
         self.counters.host_units -= 1;
         self.counters.healed_units += 1;
@@ -667,6 +704,9 @@ impl Ftl {
         let block = &mut self.groups[group as usize];
         block.state = GroupState::Open;
         block.stream = stream.0 as u8;
+        if self.chooses_streams {
+            self.stream_choice.opened(BlockGroup(group), stream);
+        }
         self.hold_host(pool);
         self.refresh_space(pool);
         true
@@ -710,16 +750,10 @@ impl Ftl {
         let free = record.free.len() as u32 > self.reserve_groups && !record.holds_host;
         let position = self.position_of[pool.index()] as usize;
         let room = self.has_room.get(position);
-        for stream in [Stream::HOST, Stream::APART] {
-            let space = free || record.frontiers[stream.index()].group != NONE;
-            self.has_space[kind_of(stream)].put(position, space);
-            self.accepting[kind_of(stream)].put(position, space && room);
+        for (kind, (has_space, accepting)) in self.has_space.iter_mut().zip(&mut self.accepting).enumerate() {
+            let space = free || record.frontiers[Stream::of_writes(kind as u32).index()].group != NONE;
+            has_space.put(position, space);
+            accepting.put(position, space && room);
         }
     }
-}
-
-/// Clean data kept apart comes second among the streams of the host.
-#[inline]
-fn kind_of(stream: Stream) -> usize {
-    stream.index() / 2
 }

@@ -9,6 +9,7 @@ use ninescope_model::{BlockGroup, Lpa, Pool, Ppa, Stream};
 
 use crate::config::FtlError;
 use crate::ftl::{Ftl, GcStep, Placed};
+use crate::policies::Told;
 
 /// Drives an [`Ftl`] without time.
 #[derive(Debug)]
@@ -43,6 +44,19 @@ impl<'a> InstantDriver<'a> {
     #[inline]
     pub fn write(&mut self, lpa: Lpa) -> Result<Placed, FtlError> {
         let placed = self.place(lpa)?;
+        if placed.opened {
+            self.collect(placed.pool);
+        }
+        Ok(placed)
+    }
+
+    /// The same of a unit of which the host told something.
+    ///
+    /// # Errors
+    /// As [`InstantDriver::write`].
+    pub fn write_told(&mut self, lpa: Lpa, told: Told) -> Result<Placed, FtlError> {
+        let clean = self.clean;
+        let placed = self.place_by(|ftl| ftl.write_as(lpa, clean, told))?;
         if placed.opened {
             self.collect(placed.pool);
         }
@@ -94,7 +108,7 @@ impl<'a> InstantDriver<'a> {
     #[inline]
     fn place(&mut self, lpa: Lpa) -> Result<Placed, FtlError> {
         let clean = self.clean;
-        self.place_by(|ftl| ftl.write_as(lpa, clean))
+        self.place_by(|ftl| ftl.write_as(lpa, clean, Told::default()))
     }
 
     /// The same of what `write` writes.
@@ -136,7 +150,7 @@ impl<'a> InstantDriver<'a> {
     pub fn settle(&mut self) {
         self.ftl.begin_translation_turn();
         for pool in (0..self.ftl.geometry().pools()).map(Pool) {
-            for stream in Stream::ALL {
+            for stream in Stream::of_kinds(self.ftl.kinds()) {
                 self.ftl.pad(pool, stream);
             }
         }

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use ninescope_kernel::NONE;
 use ninescope_model::Stream;
 
-/// Streams a pool keeps a frontier for: host and garbage collection, and both again for clean data kept apart.
-pub const STREAMS: usize = Stream::ALL.len();
+/// Streams that a pool may keep a frontier for: host and garbage collection, of each kind of data.
+pub const STREAMS_MAX: usize = 2 * Stream::KINDS_MAX as usize;
 
 /// The open group of one stream.
 #[derive(Clone, Copy, Debug)]
@@ -42,8 +42,8 @@ pub struct Collection {
 pub struct PoolRecord {
     /// Erased groups in the order in which they became free.
     pub free: VecDeque<u32>,
-    /// One frontier per stream.
-    pub frontiers: [Frontier; STREAMS],
+    /// One frontier per stream, those that there are first.
+    pub frontiers: [Frontier; STREAMS_MAX],
     /// The victim being handed out, if any.
     pub collection: Option<Collection>,
     /// Groups to be emptied whatever they hold, each with its erases so far when that was asked.
@@ -63,7 +63,7 @@ impl PoolRecord {
     pub fn new(first: u32, count: u32) -> Self {
         Self {
             free: (first..first + count).collect(),
-            frontiers: [Frontier::default(); STREAMS],
+            frontiers: [Frontier::default(); STREAMS_MAX],
             collection: None,
             refresh: VecDeque::with_capacity(8),
             draining: Vec::with_capacity(8),
@@ -99,7 +99,7 @@ impl PoolRecord {
     /// Units that moves may still take, beyond those handed out already. Of the free groups it counts those
     /// that the host cannot take before the moves are placed.
     ///
-    /// Where clean data is kept apart, what its frontier takes comes on top: all moves may turn out dirty.
+    /// Where kinds of data are kept apart, what their frontiers take comes on top: all moves may turn out to be of the first.
     pub fn space_for_moves(&self, units_per_group: u32, reserve: u32) -> u32 {
         let frontier = self.frontiers[Stream::GC.index()];
         let open = if frontier.group == NONE { 0 } else { units_per_group - frontier.next };
@@ -107,7 +107,7 @@ impl PoolRecord {
         space.saturating_sub(self.handed_out)
     }
 
-    /// Whether moves may go to a stream of clean data, so that they fill pages and groups of their own. They may not while
+    /// Whether moves may go to a stream of a kind that is kept apart, so that they fill pages and groups of their own. They may not while
     /// space is short, nor make it short: two open pages that wait for each other's victims would have to be padded, and
     /// padding could take more than the victims give.
     pub fn takes_apart(&self, stream: Stream, reserve: u32) -> bool {

@@ -81,8 +81,31 @@ impl Stream {
     /// What garbage collection moves of that kind.
     pub const GC_APART: Self = Self(3);
 
-    /// All streams, in index order.
-    pub const ALL: [Self; 4] = [Self::HOST, Self::GC, Self::APART, Self::GC_APART];
+    /// The most kinds of data that are kept apart.
+    pub const KINDS_MAX: u32 = 8;
+
+    /// What is written of a kind of data, from 0.
+    #[inline]
+    pub fn of_writes(kind: u32) -> Self {
+        Self(2 * kind)
+    }
+
+    /// What garbage collection moves of a kind.
+    #[inline]
+    pub fn of_moves(kind: u32) -> Self {
+        Self(2 * kind + 1)
+    }
+
+    /// The streams of so many kinds, in index order.
+    pub fn of_kinds(kinds: u32) -> impl Iterator<Item = Self> + Clone {
+        (0..2 * kinds).map(Self)
+    }
+
+    /// The kind of data that it takes.
+    #[inline]
+    pub fn kind(self) -> u32 {
+        self.0 / 2
+    }
 
     /// Whether garbage collection fills it.
     #[inline]

@@ -85,6 +85,9 @@ pub struct Request {
     pub hint: CacheHint,
     /// Of a write: it completes when what it writes is on the media (force unit access).
     pub fua: bool,
+    /// Of a write: the number of the stream that the host names for it (NVMe's stream identifier, FDP's placement handle), 0 for
+    /// none.
+    pub stream: u8,
 }
 
 impl Request {

@@ -161,6 +161,9 @@ impl Checker {
         agrees(view, lpa, new)?;
         self.unit_moved(view, lpa, Source::Migration);
         self.host_unit_placed(view, old, new)?;
+        if let Some(book) = &mut self.streams {
+            book.written(view, lpa, (old, new), None)?;
+        }
         let Some(book) = &mut self.tier else { return Ok(()) };
         let from_slot = book.eviction_placed(view, migration, lpa.0, new, merged_with)?;
         self.coded_eviction_placed(view, migration, (lpa, old, new), merged_with)?;

@@ -150,6 +150,9 @@ impl Checker {
             banks.done_in_flash(slot, mask_of(&request, lpa, sectors_per_unit(view)).count_ones());
             book.written_below(view, lpa.0)?;
         }
+        if let Some(book) = &mut self.streams {
+            book.written(view, lpa, (old, new), Some(&request))?;
+        }
         self.merged(view, slot, (lpa, old), merged_with)?;
         if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
             units.changed(view, lpa, old, new)?;

@@ -16,6 +16,8 @@ pub(super) struct Wants {
     clean_apart: bool,
     /// Its map may lie in flash.
     map: bool,
+    /// It may keep other kinds of data apart.
+    streams: bool,
 }
 
 /// Policies that may be left out, with the share of the drives that have them [%]. Behind `true`: of those with codes.
@@ -35,7 +37,9 @@ impl Wants {
     pub fn draw(dice: &mut Dice, has_flash: bool, (flash_alone, may_map): (bool, bool)) -> Self {
         let codes = has_flash && dice.chance(55);
         let clean_apart = flash_alone && dice.chance(40);
-        Self { codes, clean_apart, map: may_map && !clean_apart && dice.of("map").chance(80) }
+        let streams = has_flash && !clean_apart && dice.of("streams").chance(20);
+        let map = may_map && !clean_apart && !streams && dice.of("map").chance(80);
+        Self { codes, clean_apart, map, streams }
     }
 
     /// Whether a drive without flash, or with it, gets a policy for a key.
@@ -53,6 +57,7 @@ impl Wants {
         match (key, drawn) {
             ("ftl.streams", _) if self.clean_apart => "clean-apart",
             ("ftl.streams", "clean-apart") => "single",
+            ("ftl.streams", _) if !self.streams => "single",
             ("ftl.map", _) if !self.map => "ideal",
             _ => drawn,
         }
@@ -60,7 +65,8 @@ impl Wants {
 
     /// Groups of a pool that what is kept apart takes beyond those of other drives.
     pub fn more_blocks(self) -> u32 {
-        if self.clean_apart || self.map { 4 } else { 0 }
+        let of_streams = if self.streams { 16 } else { 0 };
+        of_streams + if self.clean_apart || self.map { 4 } else { 0 }
     }
 }
 

@@ -58,6 +58,7 @@ pub fn generate(seed: u64) -> World {
         namespaces::divide(&mut dice.of("namespaces"), &mut world, &plan, per_unit);
         world.requests = requests(&mut dice, plan.logical_sectors(), per_unit, hinted);
         force_writes(&mut dice.of("fua"), &mut world.requests);
+        name_streams(&mut dice.of("named streams"), &mut world.requests);
         if world.arrival == ArrivalKind::Open
             && let Some(last) = world.requests.last()
         {
@@ -149,6 +150,17 @@ fn force_writes(dice: &mut Dice, requests: &mut [Line]) {
     }
 }
 
+/// In some worlds the host names the streams of its writes, which some drives hear.
+fn name_streams(dice: &mut Dice, requests: &mut [Line]) {
+    if !dice.chance(25) {
+        return;
+    }
+    let most = u64::from(dice.small(1, 6));
+    for Line(request) in requests.iter_mut().filter(|Line(request)| request.op == Op::Write) {
+        request.stream = dice.between(0, most) as u8;
+    }
+}
+
 fn request(dice: &mut Dice, habits: &Habits, now: u64, sectors: u64, per_unit: u64) -> Request {
     let submitted = Ns(now);
     let op = if dice.chance(habits.flush_percent) {
@@ -171,7 +183,7 @@ fn request(dice: &mut Dice, habits: &Habits, now: u64, sectors: u64, per_unit: u
         (begin, begin + length)
     };
     let hint = if habits.hinted { hint(dice, op) } else { CacheHint::None };
-    Request { submitted, lba: Lba(begin), sectors: (end - begin) as u32, op, hint, fua: false }
+    Request { submitted, lba: Lba(begin), sectors: (end - begin) as u32, op, hint, ..Request::default() }
 }
 
 /// What a cache knows of a request. Data of a clean write lies on the disk from when the drive has it, so that the disk is

@@ -117,6 +117,8 @@ fn drawn(dice: &mut Dice, parameter: &str, value: &toml::Value) -> Option<toml::
         "pages_in_flight" => Some(dice.small(1, 5).into()),
         "reads" => Some(dice.one_of(&[1, 5, 20, 100]).into()),
         "read_ahead" => Some(dice.small(1, 20).into()),
+        "generations" | "regions" | "streams" => Some(dice.small(2, 5).into()),
+        "small" => word(dice, &["512B", "2KiB", "8KiB"]),
         "order" => word(dice, &Order::ALL.map(Order::letters)),
         "size" => word(dice, &["16B", "64B", "512B", "2KiB", "8KiB", "32KiB"]),
         "pages" => Some(dice.small(1, 4).into()),

@@ -76,10 +76,13 @@ pub struct Line(pub Request);
 
 impl fmt::Display for Line {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Request { submitted, lba, sectors, op, hint, fua } = self.0;
+        let Request { submitted, lba, sectors, op, hint, fua, stream } = self.0;
         write!(formatter, "{} {} {} {sectors}", submitted.0, op.name(), lba.0)?;
         if hint != CacheHint::None {
             write!(formatter, " {}", hint.name())?;
+        }
+        if stream != 0 {
+            write!(formatter, " stream={stream}")?;
         }
         if fua { formatter.write_str(" fua") } else { Ok(()) }
     }
@@ -99,6 +102,9 @@ impl FromStr for Line {
         let mut words: Vec<&str> = text.split_whitespace().collect();
         let fua = words.last() == Some(&"fua");
         words.truncate(words.len() - usize::from(fua));
+        let named = words.last().and_then(|word| word.strip_prefix("stream="));
+        let stream = named.map_or(Ok(0), |number| number.parse().map_err(|_| wrong()))?;
+        words.truncate(words.len() - usize::from(named.is_some()));
         let (words, hint) = match words[..] {
             [ref words @ .., hint] if words.len() == 4 => (words.to_vec(), hint),
             _ => (words, CacheHint::None.name()),
@@ -111,7 +117,7 @@ impl FromStr for Line {
         if (sectors == 0) != (op == Op::Flush) || fua && op != Op::Write {
             return Err(wrong());
         }
-        Ok(Self(Request { submitted: Ns(number(time)?), lba: Lba(number(lba)?), sectors, op, hint, fua }))
+        Ok(Self(Request { submitted: Ns(number(time)?), lba: Lba(number(lba)?), sectors, op, hint, fua, stream }))
     }
 }
 

@@ -29,7 +29,7 @@ impl<K: Kind> Device<K> {
                 }
                 CollectionStep::SendOpenMoves => return self.send_open_moves(pool),
                 CollectionStep::FillOpenMoves { clean_first } => {
-                    if clean_first && self.pad_and_send(pool, Stream::GC_APART)? {
+                    if clean_first && self.send_moves_apart(pool)? {
                         return Ok(());
                     }
                     if !self.flash.fill_from_next_victim(pool) {
@@ -44,10 +44,16 @@ impl<K: Kind> Device<K> {
     /// Pads the open pages of moves and sends them to their die.
     fn send_open_moves(&mut self, pool: Pool) -> Result<(), SimulationError> {
         self.pad_and_send(pool, Stream::GC)?;
-        if self.flash.ftl().keeps_apart() {
-            self.pad_and_send(pool, Stream::GC_APART)?;
+        self.send_moves_apart(pool).map(drop)
+    }
+
+    /// The same of the moves of kinds that are kept apart. Returns whether there were any.
+    fn send_moves_apart(&mut self, pool: Pool) -> Result<bool, SimulationError> {
+        let mut any = false;
+        for kind in 1..self.flash.ftl().kinds() {
+            any |= self.pad_and_send(pool, Stream::of_moves(kind))?;
         }
-        Ok(())
+        Ok(any)
     }
 
     /// The units of a page are in the controller: those that are still current get their new place.

@@ -30,7 +30,7 @@ impl<K: Kind> Device<K> {
     pub(super) fn send_partial_pages(&mut self) -> Result<(), SimulationError> {
         for pool in (0..self.flash.geometry().pools()).map(Pool) {
             for stream in self.flash.host_streams() {
-                self.pad_and_send(pool, *stream)?;
+                self.pad_and_send(pool, stream)?;
             }
         }
         Ok(())
@@ -41,8 +41,8 @@ impl<K: Kind> Device<K> {
     pub(super) fn send_awaited_pages(&mut self) -> Result<(), SimulationError> {
         for pool in (0..self.flash.geometry().pools()).map(Pool) {
             for stream in self.flash.host_streams() {
-                if self.flash.has_awaited_pages(pool, *stream) {
-                    self.pad_and_send(pool, *stream)?;
+                if self.flash.has_awaited_pages(pool, stream) {
+                    self.pad_and_send(pool, stream)?;
                 }
             }
         }

@@ -3,8 +3,9 @@
 use std::ops::{Range, RangeInclusive};
 
 use ninescope_ftl::Placed;
+use ninescope_ftl::policies::Told;
 use ninescope_kernel::NONE;
-use ninescope_model::{CacheHint, Lpa, SECTOR_BYTES, Source, Stream};
+use ninescope_model::{CacheHint, Lpa, SECTOR_BYTES, Source};
 
 use super::Device;
 use super::kind::Kind;
@@ -97,7 +98,8 @@ impl<K: Kind> Device<K> {
         let clean = self.flash.ftl().knows_clean() && command.hint == CacheHint::CleanWrite;
         let at_program = self.ends_at_program(command);
         let entry = WriteEntry::of_whole_units(Source::Host, index, command.mark, next, end, self.run.now);
-        WriteEntry { clean, at_program, ..entry }
+        let told = if self.flash.ftl().listens() { told_by(command) } else { Told::default() };
+        WriteEntry { clean, at_program, told, ..entry }
     }
 
     /// Whether a write is done when its last unit is programmed: there is no write buffer, or it asks for that.
@@ -293,7 +295,9 @@ impl<K: Kind> Device<K> {
         while entry.next < entry.end {
             let lpa = Lpa(entry.next);
             let clean = entry.clean && self.flash.may_stay_clean(entry);
-            let Some(placed) = self.flash.write_as(self.run.now, lpa, clean) else { return Ok(Placing::Waits) };
+            let Some(placed) = self.flash.write_as(self.run.now, lpa, clean, entry.told) else {
+                return Ok(Placing::Waits);
+            };
             let stall_cause = entry.stall_cause();
             let record =
                 UnitRecord { lpa, parent: entry.command, merge: entry.merge, stall_cause, ..UnitRecord::default() };
@@ -337,11 +341,11 @@ impl<K: Kind> Device<K> {
         let Some(placed) = self.flash.take_down(self.run.now, lpa) else { return Ok(Placing::Waits) };
         self.eviction_takes_effect(entry.command, of_flash)?;
         let record = UnitRecord { lpa, parent: entry.command, source: Source::Migration, ..UnitRecord::default() };
-        let Placed { old, new, pool, .. } = placed;
+        let Placed { old, new, pool, stream, .. } = placed;
         observe!(self, Event::EvictionPlaced { migration: entry.command, lpa, old, new, merged_with });
         self.unit_lies_elsewhere(lpa)?;
         self.flash.host_unit_placed(&mut self.run, &placed, Some(record));
-        self.pad_and_send(pool, Stream::HOST)?;
+        self.pad_and_send(pool, stream)?;
         Ok(Placing::Done)
     }
 
@@ -375,3 +379,8 @@ impl<K: Kind> Device<K> {
 }
 
 const _: () = assert!(SECTOR_BYTES == 512);
+
+/// What a command says of what it writes.
+fn told_by(command: &HostCommand) -> Told {
+    Told { stream: command.stream, sectors: command.sectors }
+}

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use ninescope_ftl::Residence;
+use ninescope_ftl::policies::Told;
 use ninescope_kernel::{NONE, Ns};
 use ninescope_model::{Cause, Lpa, Source};
 
@@ -36,6 +37,8 @@ pub struct WriteEntry {
     pub clean: bool,
     /// Its command waits for its units to be programmed, and its pages go out as soon as they are placed.
     pub at_program: bool,
+    /// What its command says of it, where that is of any consequence.
+    pub told: Told,
     /// Its turn had come before, and the rest of its unit had to be read again.
     pub had_turn: bool,
     /// Some of its units have their places: where it waits for its program nobody else comes into its page.
@@ -69,6 +72,7 @@ impl WriteEntry {
             end,
             merged_with: None,
             damage: None,
+            told: Told::default(),
             clean: false,
             at_program: false,
             had_turn: false,
@@ -196,7 +200,7 @@ impl Flash {
 
     /// An entry waits behind so many others. Returns why.
     pub fn join_line<Q>(&mut self, run: &mut Run<Q>, before_it: usize, mut entry: WriteEntry) -> Cause {
-        let has_space = self.ftl.has_space_for(Lpa(entry.next), entry.clean);
+        let has_space = self.ftl.has_space_for(Lpa(entry.next), entry.clean, entry.told);
         let cause = if has_space { Cause::BufferStall } else { Cause::AllocationStall };
         let line = self.line_of(entry.next);
         entry.stalls.since = (run.now, cause);

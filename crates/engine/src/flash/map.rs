@@ -1,5 +1,6 @@
 //! The map and places: where units are, and what the flow of requests has changed in them.
 
+use ninescope_ftl::policies::Told;
 use ninescope_ftl::{Placed, Residence};
 use ninescope_kernel::Ns;
 use ninescope_model::{BlockGroup, Lpa, Pool, Ppa};
@@ -85,9 +86,9 @@ impl Flash {
 
     /// Gives a unit of the host its place; `None` where no pool takes it now.
     #[inline]
-    pub fn write_as(&mut self, now: Ns, lpa: Lpa, clean: bool) -> Option<Placed> {
+    pub fn write_as(&mut self, now: Ns, lpa: Lpa, clean: bool, told: Told) -> Option<Placed> {
         self.tell_loads(now, lpa);
-        self.ftl.write_as(lpa, clean)
+        self.ftl.write_as(lpa, clean, told)
     }
 
     /// The same for a page that goes down from a tier.

@@ -28,8 +28,10 @@ pub struct BufferLimits {
 /// Pages on their way to their dies, and how many may wait there.
 #[derive(Debug)]
 pub(super) struct Programs {
-    /// By pool and stream, see [`stripe_index`].
+    /// By pool and stream.
     stripes: Vec<OpenStripe>,
+    /// How many streams a pool has.
+    streams: usize,
     /// By die: pages of the host filled and not yet programmed.
     buffered: Vec<u32>,
     /// The same of all dies.
@@ -45,8 +47,10 @@ impl Programs {
         let geometry = ftl.geometry();
         let minimum = EngineConfig::buffered_pages_min(geometry);
         let of_all_minimum = EngineConfig::shared_buffered_pages_min(geometry, minimum);
-        let streams = (0..geometry.pools()).flat_map(|pool| Stream::ALL.map(|stream| (Pool(pool), stream)));
+        let of_pool = Stream::of_kinds(ftl.kinds());
+        let streams = (0..geometry.pools()).flat_map(|pool| of_pool.clone().map(move |stream| (Pool(pool), stream)));
         Self {
+            streams: of_pool.clone().count(),
             stripes: streams
                 .map(|(pool, stream)| OpenStripe::after(geometry, ftl.last_allocated(pool, stream)))
                 .collect(),
@@ -60,12 +64,16 @@ impl Programs {
             timeout: config.page_timeout,
         }
     }
-}
 
-/// Index of a pool's stream in the stripes.
-#[inline]
-fn stripe_index(pool: Pool, stream: Stream) -> usize {
-    pool.index() * Stream::ALL.len() + stream.index()
+    #[inline]
+    fn stripe(&self, pool: Pool, stream: Stream) -> &OpenStripe {
+        &self.stripes[pool.index() * self.streams + stream.index()]
+    }
+
+    #[inline]
+    fn stripe_mut(&mut self, pool: Pool, stream: Stream) -> &mut OpenStripe {
+        &mut self.stripes[pool.index() * self.streams + stream.index()]
+    }
 }
 
 /// Pages of a frontier's stripe that are not yet with their die.
@@ -137,8 +145,9 @@ impl Flash {
     }
 
     /// The streams that take what the host writes.
-    pub fn host_streams(&self) -> &'static [Stream] {
-        if self.ftl.knows_clean() { &[Stream::HOST, Stream::APART] } else { &[Stream::HOST] }
+    pub fn host_streams(&self) -> impl Iterator<Item = Stream> + use<> {
+        let kinds = if self.ftl.translation_units() > 0 { 1 } else { self.ftl.kinds() };
+        (0..kinds).map(Stream::of_writes)
     }
 
     /// Follows a unit that the host wrote into its page.
@@ -148,7 +157,7 @@ impl Flash {
     pub fn host_unit_placed<Q: WakeQueue>(&mut self, run: &mut Run<Q>, placed: &Placed, record: Option<UnitRecord>) {
         if let Some(record) = record {
             let index = run.transactions.units.insert(record);
-            let stripe = &mut self.programs.stripes[stripe_index(placed.pool, placed.stream)];
+            let stripe = self.programs.stripe_mut(placed.pool, placed.stream);
             stripe.open.push(&mut run.transactions.units, index);
         }
         if placed.opened {
@@ -182,7 +191,7 @@ impl Flash {
         send: bool,
     ) {
         let place = self.geometry.locate(last);
-        let stripe = &mut self.programs.stripes[stripe_index(pool, stream)];
+        let stripe = self.programs.stripe_mut(pool, stream);
         stripe.filled[place.plane_in_group as usize] = std::mem::take(&mut stripe.open).head;
         if !stream.is_of_moves() {
             // Taken out: in a later life the place may be written by somebody else.
@@ -204,7 +213,7 @@ impl Flash {
     fn send_pages<Q: WakeQueue>(&mut self, run: &mut Run<Q>, pool: Pool, stream: Stream, last: Ppa, last_plane: u32) {
         let units_per_page = self.geometry.units_per_page();
         let first_unit_of_last = self.geometry.first_unit_of_page(last).0;
-        let stripe = self.programs.stripes[stripe_index(pool, stream)];
+        let stripe = *self.programs.stripe(pool, stream);
         for plane in stripe.first_page..=last_plane {
             let ppa = Ppa(first_unit_of_last - (last_plane - plane) * units_per_page);
             let (records, units) = (stripe.filled[plane as usize], units_per_page as u8);
@@ -226,9 +235,9 @@ impl Flash {
                 }
             }
         }
-        self.programs.stripes[stripe_index(pool, stream)].filled = [NONE; 4];
+        self.programs.stripe_mut(pool, stream).filled = [NONE; 4];
         let next_page = (last_plane + 1) % self.geometry.frontier_planes;
-        self.programs.stripes[stripe_index(pool, stream)].first_page = next_page;
+        self.programs.stripe_mut(pool, stream).first_page = next_page;
     }
 
     /// Pads the open page of a stream, if it is partly filled. It is filled then, and to be sent.
@@ -243,7 +252,7 @@ impl Flash {
     pub fn send_filled<Q: WakeQueue>(&mut self, run: &mut Run<Q>, pool: Pool, stream: Stream) -> bool {
         let Some(last) = self.ftl.last_allocated(pool, stream) else { return false };
         let place = self.geometry.locate(last);
-        let stripe = &self.programs.stripes[stripe_index(pool, stream)];
+        let stripe = self.programs.stripe(pool, stream);
         let waiting = stripe.first_page != 0 || self.geometry.frontier_planes > place.plane_in_group + 1;
         if !waiting || place.plane_in_group < stripe.first_page {
             return false;
@@ -255,14 +264,14 @@ impl Flash {
     /// Whether somebody waits for the program of a page of a stream that is not with its die: the open one, or one that waits for
     /// the rest of its stripe.
     pub fn has_awaited_pages(&self, pool: Pool, stream: Stream) -> bool {
-        let stripe = &self.programs.stripes[stripe_index(pool, stream)];
+        let stripe = self.programs.stripe(pool, stream);
         let filled = || stripe.filled[stripe.first_page as usize..].iter().any(|&records| records != NONE);
         stripe.open.head != NONE || filled()
     }
 
     /// A move follows its unit into the page that it fills.
     pub fn move_placed<Q: WakeQueue>(&mut self, run: &mut Run<Q>, pool: Pool, record: u32, placed: &Placed) {
-        let stripe = &mut self.programs.stripes[stripe_index(pool, placed.stream)];
+        let stripe = self.programs.stripe_mut(pool, placed.stream);
         stripe.open.push(&mut run.transactions.units, record);
         if placed.page_complete {
             self.page_filled(run, pool, placed.stream, (placed.new, placed.new), placed.stripe_complete);
@@ -275,12 +284,12 @@ impl Flash {
     pub fn written_last<Q>(&mut self, run: &mut Run<Q>, placed: &Placed, command: u32) {
         let die = self.geometry.die_of_pool(placed.pool);
         let share = run.transactions.lasting_share(command, self.die_and_channel(die));
-        self.programs.stripes[stripe_index(placed.pool, placed.stream)].writer = (placed.new, share);
+        self.programs.stripe_mut(placed.pool, placed.stream).writer = (placed.new, share);
     }
 
     /// A unit goes into a page: the first one says for whom its program counts.
     pub(super) fn begin_page_for(&mut self, placed: &Placed, holder: u16) {
-        let stripe = &mut self.programs.stripes[stripe_index(placed.pool, placed.stream)];
+        let stripe = self.programs.stripe_mut(placed.pool, placed.stream);
         if stripe.begun_for == NOBODY {
             stripe.begun_for = holder;
         }

@@ -20,6 +20,8 @@ pub struct HostCommand {
     pub hint: CacheHint,
     /// A write that completes when what it writes is on the media.
     pub fua: bool,
+    /// Of a write: the stream that the host names, 0 for none.
+    pub stream: u8,
     /// It answers with an error: something of what it reads is lost.
     pub reported: bool,
     /// Something of what it returns is wrong, and nobody knows.
@@ -50,6 +52,7 @@ impl Default for HostCommand {
             lane: 0,
             hint: CacheHint::None,
             fua: false,
+            stream: 0,
             reported: false,
             wrong: false,
             pending: 0,
@@ -73,6 +76,7 @@ impl HostCommand {
             op: self.op,
             hint: self.hint,
             fua: self.fua,
+            stream: self.stream,
         }
     }
 }

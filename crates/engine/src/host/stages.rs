@@ -121,6 +121,7 @@ impl Host {
             lane: lane as u16,
             hint: request.hint,
             fua: request.fua,
+            stream: request.stream,
             submitted,
             mark: now,
             host_queue: now - submitted,

@@ -36,7 +36,7 @@ fn pages(bytes: &str) -> Drive {
 }
 
 fn request(at: u64, op: Op, unit: u32, units: u32) -> Request {
-    Request { submitted: Ns(at), lba: Lba(u64::from(unit)), sectors: units, op, hint: Default::default(), fua: false }
+    Request { submitted: Ns(at), lba: Lba(u64::from(unit)), sectors: units, op, ..Request::default() }
 }
 
 fn read_at(at: u64, unit: u32) -> Request {

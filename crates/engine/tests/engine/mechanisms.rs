@@ -511,6 +511,8 @@ fn ftl_fields(counters: &FtlCounters) -> [(&'static str, u64); 10] {
         map_units: _,
         // Of a trigger that has a scene of its own.
         host_holds: _,
+        // Of streams that are chosen, whose sums the tests of choices have.
+        streams: _,
     } = *counters;
     [
         ("host_units", host_units),

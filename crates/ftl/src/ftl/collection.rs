@@ -144,9 +144,12 @@ impl Ftl {
     /// happen to a unit that was handed out: its space was counted then.
     #[inline]
     pub fn place_move(&mut self, pool: Pool, lpa: Lpa, from: Ppa) -> Option<Placed> {
-        let stream = if self.keeps_apart() { self.stream_of_move(pool, lpa) } else { Stream::GC };
+        let stream = if self.keeps_apart() { self.stream_of_move(pool, lpa, from) } else { Stream::GC };
         let mut placed = self.allocate(pool, stream, lpa)?;
         placed.old = from;
+        if self.chooses_streams {
+            self.counters.streams[stream.index()] += 1;
+        }
         self.pools[pool.index()].handed_out -= 1;
         self.counters.gc_units += 1;
         let (group, _) = self.geometry.group_and_offset(placed.new);
@@ -154,10 +157,10 @@ impl Ftl {
         Some(placed)
     }
 
-    /// Clean data, or the map, goes where it is kept apart, unless space is short.
-    fn stream_of_move(&self, pool: Pool, lpa: Lpa) -> Stream {
-        let stream = match self.knows_clean {
-            true => self.stream_choice.of_move(self.clean.get(lpa.index())),
+    /// Each kind of data, or the map, goes where it is kept apart, unless space is short.
+    fn stream_of_move(&self, pool: Pool, lpa: Lpa, from: Ppa) -> Stream {
+        let stream = match self.chooses_streams {
+            true => Stream::of_moves(self.stream_choice.of_move(lpa, self.is_clean(lpa), self.stream_of(from))),
             false if self.is_translation(lpa) => Stream::GC_APART,
             false => Stream::GC,
         };
@@ -191,11 +194,15 @@ impl Ftl {
         let (pool, _) = self.geometry.pool_and_block(group);
         let record = &mut self.groups[group.index()];
         debug_assert!(record.readers == 0 && record.pending == 0, "nothing uses a group that is erased");
+        let of = Stream(u32::from(record.stream));
         *record = BlockRecord { erase_count: record.erase_count + 1, ..BlockRecord::default() };
         let pool_record = &mut self.pools[pool.index()];
         pool_record.erasing -= 1;
         pool_record.free.push_back(group.0);
         self.counters.erased_groups += 1;
+        if self.chooses_streams {
+            self.stream_choice.erased(group, of);
+        }
         self.hold_host(pool);
         self.refresh_space(pool);
     }

@@ -4,8 +4,9 @@
 use ninescope_kernel::NONE;
 use ninescope_model::{BlockGroup, Lpa, Pool, Stream};
 
-use super::{Ftl, kind_of};
+use super::Ftl;
 use crate::filling_order::FillingOrder;
+use crate::policies::Told;
 
 impl Ftl {
     /// Begins to fill a drive that holds nothing from a unit on, in order. Returns whether that can be done a group at a time:
@@ -28,7 +29,7 @@ impl Ftl {
     /// all take their group, or some of what was filled has moved.
     pub fn next_filling(&self, left: u32, clean: bool) -> u32 {
         let units = left.min(self.order.units_per_round());
-        let accepting = &self.accepting[kind_of(self.stream_of_write(clean))];
+        let accepting = &self.accepting[self.stream_of_filling(clean).kind() as usize];
         let takes = |position: u32| {
             let record = &self.pools[self.pool_at[position as usize] as usize];
             accepting.get(position as usize) && record.free.len() as u32 > self.reserve_groups
@@ -46,7 +47,7 @@ impl Ftl {
 
     /// Opens the next group of a filling; its pool may collect then.
     pub fn open_for_filling(&mut self, pool: Pool, clean: bool) {
-        let stream = self.stream_of_write(clean);
+        let stream = self.stream_of_filling(clean);
         let opened = self.open_group(pool, stream);
         debug_assert!(opened, "there is space for a filling");
         self.order.opens(BlockGroup(self.pools[pool.index()].frontiers[stream.index()].group));
@@ -55,7 +56,7 @@ impl Ftl {
     /// Puts units into the groups that were opened for them. Returns the groups that are full, in the order in which they are:
     /// each is programmed.
     pub fn fill_opened(&mut self, units: u32, clean: bool) -> Vec<BlockGroup> {
-        let stream = self.stream_of_write(clean);
+        let stream = self.stream_of_filling(clean);
         let first = self.order.first().0 + self.order.units();
         let full: Vec<BlockGroup> = (0..self.geometry.pools())
             .filter_map(|position| self.fill_frontier(position, stream, self.order.units_at(position, units)))
@@ -64,10 +65,19 @@ impl Ftl {
         if self.knows_clean && clean {
             self.clean.set_range(first as usize, (first + units) as usize);
         }
+        if self.chooses_streams {
+            self.counters.streams[stream.index()] += u64::from(units);
+            (first..first + units).for_each(|unit| self.stream_choice.written(Lpa(unit)));
+        }
         self.mapped_units += units;
         self.counters.host_units += u64::from(units);
         self.page_allocation.placed_in_turn(self.order.units());
         full
+    }
+
+    /// The stream of units that lie nowhere yet, of which nothing is known: one for all of them.
+    fn stream_of_filling(&self, clean: bool) -> Stream {
+        Stream::of_writes(self.kind_of_write(self.order.first(), clean, Told::default()))
     }
 
     /// The open group at a position holds so many units, of those of the filling order. Returns it where it is full.

@@ -32,7 +32,7 @@ impl Snapshot for Ftl {
         for pool in &self.pools {
             to.u32(pool.free.len() as u32)?;
             to.column(pool.free.iter().copied())?;
-            for frontier in &pool.frontiers {
+            for frontier in &pool.frontiers[..self.saved_frontiers()] {
                 to.u32(frontier.group)?;
             }
         }
@@ -141,7 +141,7 @@ impl Ftl {
         let Some(state) = known.into_iter().find(|known| *known as u32 == state) else {
             return Err(SnapshotError::Impossible(format!("group {group} is in state {state}")));
         };
-        let there = Stream::ALL.contains(&Stream(stream)) && (self.keeps_apart() || !Stream(stream).is_apart());
+        let there = Stream(stream).kind() < self.kinds;
         must_hold(there, || format!("group {group} is of stream {stream}"))?;
         let record = BlockRecord {
             state,
@@ -167,6 +167,11 @@ impl Ftl {
         Ok(record)
     }
 
+    /// Frontiers of a pool that are saved: two kinds' at least.
+    fn saved_frontiers(&self) -> usize {
+        2 * self.kinds.max(2) as usize
+    }
+
     /// Every group of a pool is in its free list, a frontier, or closed, as its record says.
     fn load_pool(&mut self, pool: Pool, from: &mut dyn SectionReader) -> Result<(), SnapshotError> {
         let blocks = self.geometry.blocks_per_plane;
@@ -183,12 +188,13 @@ impl Ftl {
         must_hold(free <= blocks && free >= self.reserve_groups, || {
             format!("pool {pool} has {free} free groups of {blocks}, {} of them in reserve", self.reserve_groups)
         })?;
+        let saved = self.saved_frontiers();
         let record = &mut self.pools[pool.index()];
         let mut groups = vec![0; free as usize];
         from.column(&mut groups, |group| group)?;
         groups.iter().try_for_each(|&group| take(&self.groups, group, GroupState::Free))?;
         record.free = groups.into();
-        for (stream, frontier) in record.frontiers.iter_mut().enumerate() {
+        for (stream, frontier) in record.frontiers[..saved].iter_mut().enumerate() {
             let group = from.u32()?;
             *frontier = Frontier::default();
             if group == NONE {

@@ -7,5 +7,6 @@ mod policies;
 mod sector_wear_leveling;
 mod snapshots;
 mod static_orders;
+mod stream_choices;
 mod streams;
 mod write_amplification;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ninescope_ftl::policies::{PageAllocationConfig, VictimSelectionConfig};
+use ninescope_ftl::policies::{PageAllocationConfig, Told, VictimSelectionConfig};
 use ninescope_ftl::{Ftl, FtlConfig, FtlError, InstantDriver, Partition};
 use ninescope_kernel::RandomStream;
 use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa};
@@ -116,7 +116,7 @@ fn a_partition_that_has_no_room_does_not_take_that_of_others() {
     }
     assert_eq!(ftl.write(Lpa(120)), None, "its planes do not take it");
     assert!(ftl.write(Lpa(20)).is_some(), "others take theirs");
-    assert!(ftl.has_space_for(Lpa(120), false), "there is space but no room");
+    assert!(ftl.has_space_for(Lpa(120), false, Told::default()), "there is space but no room");
     ftl.set_room(Pool(3), true);
     assert_eq!(ftl.write(Lpa(120)).map(|placed| placed.pool), Some(Pool(3)));
 }

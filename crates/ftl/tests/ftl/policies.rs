@@ -11,7 +11,9 @@ use ninescope_ftl::policies::gc_trigger::free_groups::FreeGroups;
 use ninescope_ftl::policies::page_allocation::round_robin::{Granularity, RoundRobin};
 use ninescope_ftl::policies::page_allocation::static_striping::StaticStriping;
 use ninescope_ftl::policies::victim_selection::d_choices::DChoices;
-use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
+use ninescope_ftl::policies::{
+    FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, Told, VictimSelectionConfig,
+};
 use ninescope_ftl::{Ftl, FtlConfig, FtlError, GcStep, GroupState, InstantDriver};
 use ninescope_kernel::RandomStream;
 use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa, string_or_table};
@@ -530,7 +532,10 @@ fn cleaning_in_the_foreground_has_the_host_wait_until_enough_is_free() {
     assert_eq!((ftl.free_groups(Pool(0)), ftl.gc_is_urgent(Pool(0)), ftl.counters().host_holds), (4, false, 0));
     let mut ftl = overwritten(&foreground, 16);
     assert_eq!((ftl.free_groups(Pool(0)), ftl.gc_is_urgent(Pool(0)), ftl.counters().host_holds), (3, true, 1));
-    assert!(!written(&mut ftl, 16) && !ftl.has_space_for(Lpa(16), false), "three are free, two beyond the reserve");
+    assert!(
+        !written(&mut ftl, 16) && !ftl.has_space_for(Lpa(16), false, Told::default()),
+        "three are free, two beyond the reserve"
+    );
     // Five must be free: two victims, which hold nothing.
     for free in [4, 5] {
         assert!(!written(&mut ftl, 16), "{free} are not free yet");

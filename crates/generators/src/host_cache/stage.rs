@@ -369,7 +369,7 @@ impl HostCache {
             sectors: place.map_or(0, |_| size as u32),
             op,
             hint,
-            fua: false,
+            ..Request::default()
         });
     }
 }

@@ -258,6 +258,10 @@ pub struct JobConfig {
     #[serde(skip_serializing_if = "is_none_at_all")]
     #[schemars(range(min = 0, max = 1))]
     pub fua: f64,
+    /// The stream that its writes are named for, where the drive takes streams of the host (`ftl.streams = "hinted"`); 0 where none
+    /// is named.
+    #[serde(skip_serializing_if = "is_not_named")]
+    pub stream: u8,
 }
 
 /// The other names of keys, which serde knows as aliases; a test compares the two.
@@ -324,6 +328,7 @@ impl Default for JobConfig {
             blockalign: None,
             flush_every: None,
             fua: 0.0,
+            stream: 0,
         }
     }
 }
@@ -336,6 +341,11 @@ fn is_always(percent: &u8) -> bool {
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde's calling convention
 fn is_none_at_all(share: &f64) -> bool {
     *share == 0.0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde's calling convention
+fn is_not_named(stream: &u8) -> bool {
+    *stream == 0
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde's calling convention

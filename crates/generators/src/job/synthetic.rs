@@ -245,6 +245,7 @@ impl Workload for SyntheticJob {
             sectors,
             op,
             fua: op == Op::Write && self.draws.is_forced(),
+            stream: self.config.stream,
             ..Request::default()
         }))
     }

@@ -261,8 +261,7 @@ fn buffered_pages(drive: &LoadedDrive, geometry: &Geometry) -> Result<u32, Error
     let controller = &drive.config.controller;
     let buffered_pages = controller.buffered_pages.unwrap_or(2 * geometry.planes_per_die).max(1);
     let ftl = &drive.config.ftl;
-    let keeps_apart = ftl.streams.knows_clean() || ftl.map.chosen().rules().is_some();
-    let kinds = if keeps_apart { 2 } else { 1 };
+    let kinds = if ftl.map.chosen().rules().is_some() { 2 } else { ftl.streams.kinds().0 };
     let least = EngineConfig::buffered_pages_min(geometry) * kinds;
     if buffered_pages < least {
         let message = format!("is {buffered_pages}, at least {least} are needed, or a stripe could never fill");

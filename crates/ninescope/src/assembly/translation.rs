@@ -3,6 +3,7 @@
 use ninescope_engine::mapping;
 use ninescope_engine::policies::mapping::{CachedBy, HOST_ACCESS};
 use ninescope_ftl::FtlConfig;
+use ninescope_ftl::policies::StreamChoiceConfig;
 use ninescope_kernel::Ns;
 use ninescope_model::Geometry;
 use ninescope_model::units::Bytes;
@@ -121,9 +122,10 @@ fn map_pages(drive: &LoadedDrive, geometry: &Geometry, units: u32) -> Result<u32
     if rules.updates_in_flight == 0 {
         return Err(drive.error_at("ftl.map.updates_in_flight", "must be at least 1, or nothing of the map is written"));
     }
-    if section.streams.knows_clean() {
+    if section.streams != StreamChoiceConfig::default() {
         let streams = ("ftl.streams", section.streams.name().to_owned());
-        let message = "a map that lies in flash is kept apart, and so is clean data: a drive keeps one of them apart";
+        let message =
+            "a map that lies in flash is kept apart, and so are these streams: a drive keeps one of them apart";
         return Err(drive.error_between(&[("ftl.map", section.map.name().to_owned()), streams], message));
     }
     Ok(mapping::map_pages(geometry, units))
@@ -171,8 +173,11 @@ pub fn over_provisioning(drive: &LoadedDrive) -> Result<f64, Error> {
 
 /// Parameters of policies that only mean something in proportion to the drive.
 fn check_policies(drive: &LoadedDrive, geometry: &Geometry) -> Result<(), Error> {
-    match drive.config.ftl.victim.chosen().problem(geometry) {
-        Some((key, message)) => Err(drive.error_at(&format!("ftl.victim.{key}"), &message)),
+    let section = &drive.config.ftl;
+    let of_victim = section.victim.chosen().problem(geometry).map(|problem| ("ftl.victim", problem));
+    let of_streams = || section.streams.chosen().problem().map(|problem| ("ftl.streams", problem));
+    match of_victim.or_else(of_streams) {
+        Some((table, (key, message))) => Err(drive.error_at(&format!("{table}.{key}"), &message)),
         None => Ok(()),
     }
 }

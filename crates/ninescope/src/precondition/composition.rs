@@ -76,7 +76,8 @@ pub struct Composition {
 impl Composition {
     /// Whether a drive of this configuration is composed in less time than it is overwritten.
     pub fn is_quicker(config: &FtlConfig) -> bool {
-        config.logical_units >= UNITS_AT_LEAST && config.geometry.pools() >= POOLS_AT_LEAST
+        let is_large = config.logical_units >= UNITS_AT_LEAST && config.geometry.pools() >= POOLS_AT_LEAST;
+        is_large && !config.stream_choice.remembers()
     }
 
     /// The composition of a drive of this configuration.

@@ -19,7 +19,7 @@ mod write_amplification;
 use ninescope_engine::meter::{DieLedger, HintMeter, LaneMeter, LaneOpMeter};
 use ninescope_engine::{Seen, Utilization};
 use ninescope_kernel::Ns;
-use ninescope_model::{BlockGroup, CacheHint, OCCUPANCIES, Occupancy, Op};
+use ninescope_model::{BlockGroup, CacheHint, OCCUPANCIES, Occupancy, Op, Stream};
 use serde_json::{Map, Value, json};
 
 use self::declared::MeasuredWaf;
@@ -372,7 +372,7 @@ fn operations(device: &Seen<'_>) -> Value {
 
 fn ftl_counters(device: &Seen<'_>) -> Value {
     let counters = device.ftl.counters();
-    json!({
+    let mut told = json!({
         "host_units": counters.host_units,
         "migrated_units": counters.migrated_units,
         "map_units": counters.map_units,
@@ -391,7 +391,13 @@ fn ftl_counters(device: &Seen<'_>) -> Value {
         "host_holds": counters.host_holds,
         "programmed_units": counters.programmed_units(),
         "units_per_host_unit": (counters.host_units > 0).then(|| counters.write_amplification()),
-    })
+    });
+    if device.ftl.chooses_streams() {
+        let units = |stream: Stream| counters.streams[stream.index()];
+        let of_kind = |kind: u32| json!({ "kind": kind, "written": units(Stream::of_writes(kind)), "moved": units(Stream::of_moves(kind)) });
+        told["streams"] = (0..device.ftl.kinds()).map(of_kind).collect();
+    }
+    told
 }
 
 /// Shares of the measured time; null where there is none.

@@ -111,7 +111,7 @@ impl Host {
         protocol.alone = protocol.is_alone(part.request.op);
         run.counters.non_queued_commands += u64::from(protocol.alone);
         count_parts(run, &part);
-        let Request { submitted, lba, sectors, op, hint, fua } = part.request;
+        let Request { submitted, lba, sectors, op, hint, fua, stream } = part.request;
         let index = self.commands.insert(HostCommand {
             id: protocol.commands,
             lba: lba.0,
@@ -120,6 +120,7 @@ impl Host {
             lane: lane as u16,
             hint,
             fua,
+            stream,
             submitted,
             mark: now,
             host_queue: now - submitted,

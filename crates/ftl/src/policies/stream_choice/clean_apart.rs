@@ -4,11 +4,11 @@
 //! 2014: "partition SSD cache into EDC(CRC) and ECC(BCH) regions").
 
 use ninescope_kernel::Snapshot;
-use ninescope_model::Stream;
+use ninescope_model::{Lpa, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{StreamChoice, StreamChoiceParameters};
+use super::{StreamChoice, StreamChoiceParameters, Written};
 
 /// No parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -16,22 +16,30 @@ use super::{StreamChoice, StreamChoiceParameters};
 pub struct CleanApart {}
 
 impl StreamChoiceParameters for CleanApart {
-    fn build(&self) -> Box<dyn StreamChoice> {
+    fn build(&self, _units: u32, _groups: u32) -> Box<dyn StreamChoice> {
         Box::new(*self)
     }
 }
 
 impl StreamChoice for CleanApart {
+    fn kinds_of_writes(&self) -> u32 {
+        2
+    }
+
+    fn kinds_of_moves(&self) -> u32 {
+        2
+    }
+
     fn knows_clean(&self) -> bool {
         true
     }
 
-    fn of_write(&self, clean: bool) -> Stream {
-        if clean { Stream::APART } else { Stream::HOST }
+    fn of_write(&self, unit: &Written) -> u32 {
+        u32::from(unit.clean)
     }
 
-    fn of_move(&self, clean: bool) -> Stream {
-        if clean { Stream::GC_APART } else { Stream::GC }
+    fn of_move(&self, _lpa: Lpa, clean: bool, _from: Stream) -> u32 {
+        u32::from(clean)
     }
 }
 

@@ -1,31 +1,93 @@
-//! Which write stream takes a unit, when it is written and when garbage collection moves it.
+//! Which kind of data a unit is, when it is written and when garbage collection moves it.
 //!
-//! Each stream has a frontier of its own in each pool, so that a block group holds units of one stream. What a stream
-//! stands for beyond that (another code, say) is its readers' business.
+//! Each kind has two streams, what is written and what is moved, with a frontier of its own in each pool: a block group holds
+//! units of one stream. What a kind stands for beyond that (another code, say) is its readers' business.
 
 use std::fmt::Debug;
 
 use ninescope_kernel::Snapshot;
-use ninescope_model::{Stream, policy_registry};
+use ninescope_model::{BlockGroup, Lpa, Stream, policy_registry};
 
-/// Chooses streams. Asked once per unit written or moved, where clean data is known at all.
+/// What is known of a unit that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The unit.
+    pub lpa: Lpa,
+    /// Another copy of it exists, where that is known.
+    pub clean: bool,
+    /// What the host said of its write.
+    pub told: Told,
+    /// The stream that it lies in until now, `None` where it is not mapped.
+    pub before: Option<Stream>,
+}
+
+/// What the host's command says of what it writes. The drive's own writes say nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// The number of the stream that the host gave it, 0 for none.
+    pub stream: u8,
+    /// Sectors of its command; 0 where none wrote it.
+    pub sectors: u32,
+}
+
+/// Chooses kinds of data. Asked once per unit written or moved, where there are several.
 pub trait StreamChoice: Debug + Send + Snapshot {
+    /// Kinds of what is written, from 0 on, at least one.
+    fn kinds_of_writes(&self) -> u32 {
+        1
+    }
+
+    /// Kinds of what is moved, from 0 on, at least one.
+    fn kinds_of_moves(&self) -> u32 {
+        1
+    }
+
     /// Whether it is of any consequence that data is clean, which costs one bit per unit to know.
     fn knows_clean(&self) -> bool {
         false
     }
 
-    /// The stream that takes a unit from the host: [`Stream::HOST`] or [`Stream::APART`].
-    fn of_write(&self, clean: bool) -> Stream;
+    /// Whether it is of any consequence what the host's command says.
+    fn listens(&self) -> bool {
+        false
+    }
 
-    /// The stream that takes a unit that garbage collection moves: [`Stream::GC`] or [`Stream::GC_APART`].
-    fn of_move(&self, clean: bool) -> Stream;
+    /// Whether it remembers something of each unit beyond the stream that it lies in.
+    fn remembers(&self) -> bool {
+        false
+    }
+
+    /// The kind of a unit that is written. The same until something is told.
+    fn of_write(&self, unit: &Written) -> u32;
+
+    /// The kind of a unit that is moved out of a stream.
+    fn of_move(&self, lpa: Lpa, clean: bool, from: Stream) -> u32;
+
+    /// The unit was written.
+    fn written(&mut self, _lpa: Lpa) {}
+
+    /// A stream begins to fill a group.
+    fn opened(&mut self, _group: BlockGroup, _by: Stream) {}
+
+    /// A group that a stream filled was erased.
+    fn erased(&mut self, _group: BlockGroup, _of: Stream) {}
 }
 
 /// What a choice of streams can be told.
 pub trait StreamChoiceParameters {
-    /// The policy.
-    fn build(&self) -> Box<dyn StreamChoice>;
+    /// What is wrong with a parameter: its name and why.
+    fn problem(&self) -> Option<(&'static str, String)> {
+        None
+    }
+
+    /// The policy, for a drive of so many units and block groups.
+    fn build(&self, units: u32, groups: u32) -> Box<dyn StreamChoice>;
+}
+
+/// What is wrong with a number of kinds, of which there are several and not too many.
+fn problem_of_kinds(key: &'static str, kinds: u32) -> Option<(&'static str, String)> {
+    let most = Stream::KINDS_MAX;
+    (!(2..=most).contains(&kinds)).then(|| (key, format!("is {kinds}, and takes 2 to {most}")))
 }
 
 policy_registry! {
@@ -33,15 +95,36 @@ policy_registry! {
     StreamChoiceConfig as dyn StreamChoiceParameters;
     "single" => single::Single, "one stream for what the host writes, one for what garbage collection moves";
     "clean-apart" => clean_apart::CleanApart, "clean data, which lies elsewhere too, has streams of its own";
+    "by-size" => by_size::BySize, "small writes have streams of their own";
+    "hinted" => hinted::Hinted, "the host says with each write which stream takes it";
+    "generations" => generations::Generations, "what is moved goes to a stream by how often it was moved";
+    "dac" => dac::Dac, "hotter with each write, colder with each move (DAC)";
+    "sepbit" => sepbit::Sepbit, "by how long the data lived before, and when moved by how long it has lived (SepBIT)";
 }
 
 impl StreamChoiceConfig {
-    pub(crate) fn build(&self) -> Box<dyn StreamChoice> {
-        self.chosen().build()
+    pub(crate) fn build(&self, units: u32, groups: u32) -> Box<dyn StreamChoice> {
+        self.chosen().build(units, groups)
     }
 
     /// Whether it tells clean data from dirty data.
     pub fn knows_clean(&self) -> bool {
-        self.build().knows_clean()
+        self.build(0, 0).knows_clean()
+    }
+
+    /// Whether it hears what the host's command says of its write.
+    pub fn listens(&self) -> bool {
+        self.build(0, 0).listens()
+    }
+
+    /// Whether it remembers something of each unit beyond the stream that it lies in.
+    pub fn remembers(&self) -> bool {
+        self.build(0, 0).remembers()
+    }
+
+    /// Kinds of data that it tells apart of what is written, and of what is moved.
+    pub fn kinds(&self) -> (u32, u32) {
+        let choice = self.build(0, 0);
+        (choice.kinds_of_writes(), choice.kinds_of_moves())
     }
 }
