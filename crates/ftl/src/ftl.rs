@@ -17,9 +17,10 @@ use crate::block::{BlockRecord, GroupState};
 use crate::config::{FtlConfig, FtlError};
 use crate::counters::FtlCounters;
 use crate::filling_order::FillingOrder;
+use crate::minima::Minima;
 use crate::partition::{PartitionedAllocation, Partitions};
 use crate::policies::page_allocation::{Load, Placement};
-use crate::policies::victim_selection::NOT_A_CANDIDATE;
+use crate::policies::victim_selection::{Candidate, NOT_A_CANDIDATE};
 use crate::policies::{
     FreeBlockChoice, GcTrigger, GcTriggerConfig, PageAllocation, StreamChoice, StreamChoiceConfig, Told,
     VictimSelection, VictimSelectionConfig, Written,
@@ -101,7 +102,7 @@ pub struct Ftl {
     order: FillingOrder,
     valid: BitTable,
     /// Valid units of each group, with [`NOT_A_CANDIDATE`] set unless it may be chosen as victim.
-    valid_counts: Vec<u32>,
+    valid_counts: Minima<u32>,
     groups: Vec<BlockRecord>,
     pools: Vec<PoolRecord>,
     /// By kind of data and stripe position: the pool has space that host writes may take.
@@ -134,6 +135,8 @@ pub struct Ftl {
     free_block_choice: Box<dyn FreeBlockChoice>,
     gc_trigger: Box<dyn GcTrigger>,
     victim_selection: Box<dyn VictimSelection>,
+    /// Whether that is told of candidates and of what becomes invalid.
+    follows_candidates: bool,
     rules: CollectionRules,
     closed_groups: u32,
     mapped_units: u32,
@@ -192,7 +195,7 @@ impl Ftl {
             reverse: IdTable::of_stretches(geometry.units() as usize),
             order: FillingOrder::of_nothing(),
             valid: BitTable::new(geometry.units() as usize),
-            valid_counts: vec![NOT_A_CANDIDATE; geometry.groups() as usize],
+            valid_counts: Minima::new(geometry.groups() as usize, NOT_A_CANDIDATE),
             groups: vec![BlockRecord::default(); geometry.groups() as usize],
             pools: (0..geometry.pools()).map(|pool| PoolRecord::new(pool * blocks, blocks)).collect(),
             has_space: vec![all.clone(); kinds as usize],
@@ -214,6 +217,7 @@ impl Ftl {
             free_block_choice: config.free_block_choice.build(),
             gc_trigger: config.gc_trigger.build(),
             victim_selection: config.victim_selection.build(&geometry, config.seed),
+            follows_candidates: config.victim_selection.chosen().follows_candidates(),
             rules: CollectionRules {
                 stream_choice: config.stream_choice.clone(),
                 gc_trigger: config.gc_trigger.clone(),
@@ -304,7 +308,7 @@ impl Ftl {
 
     /// Valid units of a group.
     pub fn valid_units(&self, group: BlockGroup) -> u32 {
-        self.valid_counts[group.index()] & !NOT_A_CANDIDATE
+        self.valid_counts.get(group.index()) & !NOT_A_CANDIDATE
     }
 
     /// Whether the unit at `ppa` is valid.
@@ -726,14 +730,19 @@ impl Ftl {
     #[inline]
     fn validate(&mut self, ppa: Ppa) {
         self.valid.set(ppa.index());
-        self.valid_counts[self.geometry.group_and_offset(ppa).0.index()] += 1;
+        // What is written lies in a group that is no candidate yet.
+        self.valid_counts.change_aside(self.geometry.group_and_offset(ppa).0.index(), |valid| valid + 1);
     }
 
     #[inline]
     fn invalidate(&mut self, ppa: Ppa) {
         debug_assert!(self.valid.get(ppa.index()), "only a valid unit is invalidated");
         self.valid.clear(ppa.index());
-        self.valid_counts[self.geometry.group_and_offset(ppa).0.index()] -= 1;
+        let group = self.geometry.group_and_offset(ppa).0;
+        self.valid_counts.lower(group.index(), |valid| valid - 1);
+        if self.follows_candidates {
+            self.victim_selection.invalidated(group);
+        }
     }
 
     fn refresh_candidate(&mut self, group: BlockGroup) {
@@ -741,8 +750,25 @@ impl Ftl {
         let candidate = record.state == GroupState::Closed
             && record.pending == 0
             && record.programmed == self.geometry.units_per_group();
-        let entry = &mut self.valid_counts[group.index()];
-        *entry = if candidate { *entry & !NOT_A_CANDIDATE } else { *entry | NOT_A_CANDIDATE };
+        let before = self.valid_counts.get(group.index());
+        if candidate == (before & NOT_A_CANDIDATE == 0) {
+            return;
+        }
+        self.valid_counts.put(group.index(), before ^ NOT_A_CANDIDATE);
+        if self.follows_candidates {
+            self.tell_of_candidate(group, candidate);
+        }
+    }
+
+    #[cold]
+    fn tell_of_candidate(&mut self, group: BlockGroup, is_one: bool) {
+        if is_one {
+            let (pool, valid) = (self.geometry.pool_and_block(group).0, self.valid_units(group));
+            let erases = self.groups[group.index()].erase_count;
+            self.victim_selection.joined(Candidate { pool, group, valid, erases });
+        } else {
+            self.victim_selection.left(group);
+        }
     }
 
     fn refresh_space(&mut self, pool: Pool) {

@@ -11,6 +11,7 @@ mod counters;
 mod filling_order;
 mod ftl;
 mod instant;
+mod minima;
 mod partition;
 pub mod policies;
 mod pool;

@@ -5,6 +5,8 @@
 //! What the host writes, and how a frontier hands out its units, is not its business; all it does to the map is to have an
 //! entry follow a move.
 
+use std::ops::Range;
+
 use ninescope_model::{BlockGroup, Lpa, Pool, Ppa, Stream};
 
 use super::{Ftl, Placed, Residence};
@@ -67,7 +69,7 @@ impl Ftl {
     /// Has garbage collection empty a group soon, whatever it holds: its data is to be written anew. A group that is no
     /// candidate (open, or a victim already) is left alone; returns whether it was taken.
     pub fn refresh(&mut self, group: BlockGroup) -> bool {
-        let candidate = self.valid_counts[group.index()] & NOT_A_CANDIDATE == 0;
+        let candidate = self.valid_counts.get(group.index()) & NOT_A_CANDIDATE == 0;
         if candidate {
             let pool = self.geometry.pool_and_block(group).0;
             self.pools[pool.index()].refresh.push_back((group.0, self.groups[group.index()].erase_count));
@@ -172,21 +174,23 @@ impl Ftl {
     #[inline]
     pub fn moved(&mut self, lpa: Lpa, from: Residence, to: Ppa) -> bool {
         let (group, _) = self.geometry.group_and_offset(to);
+        let current = self.resides(lpa, from);
+        if current {
+            self.remap(lpa, to);
+            self.invalidate(from.place);
+            self.validate(to);
+            self.counters.moves_completed += 1;
+        } else {
+            self.counters.moves_dropped_after_program += 1;
+        }
         let record = &mut self.groups[group.index()];
         debug_assert!(record.pending > 0, "a move ends once");
         record.pending -= 1;
-        if record.pending == 0 {
+        // One that is open is no candidate whatever ends in it.
+        if record.pending == 0 && record.state == GroupState::Closed {
             self.refresh_candidate(group);
         }
-        if !self.resides(lpa, from) {
-            self.counters.moves_dropped_after_program += 1;
-            return false;
-        }
-        self.remap(lpa, to);
-        self.invalidate(from.place);
-        self.validate(to);
-        self.counters.moves_completed += 1;
-        true
+        current
     }
 
     /// Reports the end of an erase: the group is free again.
@@ -212,7 +216,7 @@ impl Ftl {
     fn take_drained(&mut self, pool: Pool) -> Option<BlockGroup> {
         let counts = &self.valid_counts;
         let draining = &mut self.pools[pool.index()].draining;
-        let position = draining.iter().position(|&group| counts[group as usize] & !NOT_A_CANDIDATE == 0)?;
+        let position = draining.iter().position(|&group| counts.get(group as usize) & !NOT_A_CANDIDATE == 0)?;
         Some(BlockGroup(draining.remove(position)))
     }
 
@@ -243,7 +247,7 @@ impl Ftl {
             }
             // It may have become a victim by itself: it does not wait longer for that.
             self.groups[group as usize].refreshed = true;
-            if self.valid_counts[group as usize] & NOT_A_CANDIDATE == 0 {
+            if self.valid_counts.get(group as usize) & NOT_A_CANDIDATE == 0 {
                 self.counters.refreshed_groups += 1;
                 self.victim_selection.taken(pool, BlockGroup(group));
                 self.collect(Collection { group, cursor: 0, to_fill: false, to_refresh: true });
@@ -269,13 +273,12 @@ impl Ftl {
     fn candidates(&self, pool: Pool) -> CandidateView<'_> {
         let blocks = self.geometry.blocks_per_plane;
         let first = pool.0 * blocks;
-        let range = first as usize..(first + blocks) as usize;
         CandidateView {
             pool,
             first,
             units_per_group: self.geometry.units_per_group(),
-            entries: &self.valid_counts[range.clone()],
-            records: &self.groups[range],
+            valid_counts: &self.valid_counts,
+            records: &self.groups[first as usize..(first + blocks) as usize],
             filled: self.closed_groups,
         }
     }
@@ -286,14 +289,13 @@ impl Ftl {
     fn start_collection(&mut self, pool: Pool, fill: bool) -> bool {
         let blocks = self.geometry.blocks_per_plane;
         let first = pool.0 * blocks;
-        let range = first as usize..(first + blocks) as usize;
         // Not by `candidates`, which would borrow the policy with all the rest.
         let view = CandidateView {
             pool,
             first,
             units_per_group: self.geometry.units_per_group(),
-            entries: &self.valid_counts[range.clone()],
-            records: &self.groups[range],
+            valid_counts: &self.valid_counts,
+            records: &self.groups[first as usize..(first + blocks) as usize],
             filled: self.closed_groups,
         };
         if !fill && reclaimable_units(&view, 0) < view.units_per_group {
@@ -360,14 +362,27 @@ fn lowest_bits(mask: u32, count: u32) -> u32 {
     mask & !rest
 }
 
-/// `known` and the candidates' invalid units, counted up to one group.
+/// Groups that are looked at one by one before those with most to gain are looked for.
+const FIRST_LOOK: u32 = 64;
+
+/// `known` and the candidates' invalid units, counted up to one group. Where the first groups do not hold as many, it is gone on
+/// with where the fewest units are valid: what is never written, wherever it lies, is not counted each time.
 fn reclaimable_units(view: &CandidateView<'_>, known: u32) -> u32 {
     let mut reclaimable = known;
-    for index in 0..view.len() {
-        if reclaimable >= view.units_per_group {
-            break;
+    let mut count = |range: Range<u32>| {
+        for index in range {
+            if reclaimable >= view.units_per_group {
+                break;
+            }
+            reclaimable += view.valid_units(index).map_or(0, |valid| view.units_per_group - valid);
         }
-        reclaimable += view.valid_units(index).map_or(0, |valid| view.units_per_group - valid);
+        reclaimable
+    };
+    let looked_at = FIRST_LOOK.min(view.len());
+    if count(0..looked_at) < view.units_per_group {
+        let begin = view.fewest_valid().map_or(looked_at, |index| index.max(looked_at));
+        count(begin..view.len());
+        count(looked_at..begin);
     }
     reclaimable
 }

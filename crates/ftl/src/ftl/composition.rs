@@ -80,7 +80,7 @@ impl Ftl {
             valid += 1;
             place = sample.valid.next_set(at + 1).filter(|&place| place < end);
         }
-        self.valid_counts[group.index()] += valid;
+        self.valid_counts.change_aside(group.index(), |others| others + valid);
         self.mapped_units += valid;
     }
 

@@ -95,7 +95,7 @@ impl Ftl {
         }
         let first = self.geometry.first_unit(group).index();
         self.valid.set_range(first, first + units as usize);
-        self.valid_counts[group.index()] += units;
+        self.valid_counts.change_aside(group.index(), |valid| valid + units);
         self.groups[group.index()].write_pointer = units;
         if full {
             self.close_group(pool, group);

@@ -286,7 +286,7 @@ impl Ftl {
             self.map_what_came_later(self.as_filled(group).end..written)?;
             let valid = self.valid.count_range(begin, written);
             self.mapped_units += valid;
-            self.valid_counts[group.index()] = valid | NOT_A_CANDIDATE;
+            self.valid_counts.change_aside(group.index(), |_| valid | NOT_A_CANDIDATE);
             self.refresh_candidate(group);
         }
         let of_map = (0..self.translation_units).map(|page| self.translation_unit(page));

@@ -6,6 +6,7 @@ use ninescope_kernel::Snapshot;
 use ninescope_model::{BlockGroup, Geometry, Pool, Stream, policy_registry};
 
 use crate::BlockRecord;
+use crate::minima::Minima;
 
 /// Set in an entry of the valid-count table when the group is no candidate.
 pub(crate) const NOT_A_CANDIDATE: u32 = 1 << 31;
@@ -15,13 +16,13 @@ pub(crate) const NOT_A_CANDIDATE: u32 = 1 << 31;
 pub struct CandidateView<'a> {
     /// The pool.
     pub pool: Pool,
-    /// Its first group; entry `i` of `entries` belongs to group `first + i`.
+    /// Its first group.
     pub first: u32,
     /// Units in a group.
     pub units_per_group: u32,
-    /// Valid units, with `NOT_A_CANDIDATE` set where the group may not be chosen.
-    pub(crate) entries: &'a [u32],
-    /// The records of these groups.
+    /// Valid units of all groups of the drive, with `NOT_A_CANDIDATE` set where the group may not be chosen.
+    pub(crate) valid_counts: &'a Minima<u32>,
+    /// The records of the groups of the pool.
     pub(crate) records: &'a [BlockRecord],
     /// Groups filled so far in the drive, modulo 2^32.
     pub(crate) filled: u32,
@@ -30,18 +31,18 @@ pub struct CandidateView<'a> {
 impl CandidateView<'_> {
     /// Groups of the pool, candidates or not.
     pub fn len(&self) -> u32 {
-        self.entries.len() as u32
+        self.records.len() as u32
     }
 
     /// Whether the pool has no groups.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.records.is_empty()
     }
 
     /// Valid units of group number `index` of the pool, `None` when it is no candidate.
     #[inline]
     pub fn valid_units(&self, index: u32) -> Option<u32> {
-        let entry = self.entries[index as usize];
+        let entry = self.valid_counts.get((self.first + index) as usize);
         (entry & NOT_A_CANDIDATE == 0).then_some(entry)
     }
 
@@ -71,13 +72,22 @@ impl CandidateView<'_> {
 
     /// The candidate with the fewest valid units, the lowest index among equals.
     pub fn fewest_valid(&self) -> Option<u32> {
-        // Flagged entries compare above every count, so a plain minimum is the scan.
-        let least = self.entries.iter().copied().min()?;
-        if least & NOT_A_CANDIDATE != 0 {
-            return None;
-        }
-        self.entries.iter().position(|&entry| entry == least).map(|index| index as u32)
+        let first = self.first as usize;
+        self.valid_counts.least(first..first + self.records.len()).map(|group| group as u32 - self.first)
     }
+}
+
+/// A group that has become a candidate.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate {
+    /// Its pool.
+    pub pool: Pool,
+    /// The group.
+    pub group: BlockGroup,
+    /// Units of it that are valid; there are never more of them.
+    pub valid: u32,
+    /// Its program/erase cycles so far [count].
+    pub erases: u32,
 }
 
 /// Chooses victims. Asked once per block group reclaimed.
@@ -94,6 +104,15 @@ pub trait VictimSelection: Debug + Send + Snapshot {
 
     /// Told when a group is emptied that was not selected: it is refreshed.
     fn taken(&mut self, _pool: Pool, _group: BlockGroup) {}
+
+    /// Told when a group becomes a candidate, if it is one that [`VictimSelectionParameters::follows_candidates`].
+    fn joined(&mut self, _candidate: Candidate) {}
+
+    /// Told, likewise, when one is a candidate no more: it is emptied.
+    fn left(&mut self, _group: BlockGroup) {}
+
+    /// Told, likewise, when a unit of a group, candidate or not, becomes invalid.
+    fn invalidated(&mut self, _group: BlockGroup) {}
 }
 
 /// What a victim policy can be told.
@@ -109,6 +128,17 @@ pub trait VictimSelectionParameters {
     /// Whether it never chooses a group all of whose units are valid.
     fn spares_valid(&self) -> bool {
         false
+    }
+
+    /// Whether it is told of every candidate, and of every unit that becomes invalid, so that it need not look for its victim.
+    fn follows_candidates(&self) -> bool {
+        false
+    }
+
+    /// Whether all that it knows follows from the groups and the order in which they were filled. If so, a steady drive is
+    /// composed of one pool.
+    fn follows_from_groups(&self) -> bool {
+        true
     }
 }
 
