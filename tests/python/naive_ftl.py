@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -478,12 +479,56 @@ class FollowedAllocation:
 FOLLOWED = ("ftl.page_allocation", "ftl.free_block_choice", "ftl.victim")
 """Registries whose decisions a log shows. A trigger does not show there: it has a rule, or is left out."""
 
+def fewest_valid_of_the_first(parameters: Policy, seed: int) -> Choice:
+    def choose(groups: list[Group]) -> Group | None:
+        filled = [group for group in groups if group.filled_as is not None and not group.is_victim]
+        window = sorted(filled, key=lambda group: group.filled_as)[: parameters.get("window", 64)]
+        return min(candidates(window), key=lambda group: (len(group.valid), group.filled_as), default=None)
+
+    return choose
+
+
+class SecondChance:
+    """In line as they were filled; one of which too much is valid goes to the end of the line once."""
+
+    def __init__(self, parameters: Policy, seed: int) -> None:
+        self.above = parameters.get("above", 0.75)
+        self.latest = 0
+        self.passed: dict[tuple[Group, int], tuple[int, int]] = {}
+        """By group and life: behind which of the filled groups it went, and as which of them."""
+
+    def __call__(self, groups: list[Group]) -> Group | None:
+        filled = [group.filled_as for group in groups if group.filled_as is not None]
+        self.latest = max(self.latest, *filled)
+        line = sorted(
+            candidates(groups), key=lambda group: self.passed.get((group, group.erases), (group.filled_as, 0))
+        )
+        for group in line + line:
+            is_full = len(group.valid) > self.above * group.pool.shape.units_per_group
+            if not is_full or (group, group.erases) in self.passed:
+                return group
+            self.passed[group, group.erases] = (self.latest, len(self.passed) + 1)
+        return None
+
+
+def fewest_valid_and_cycles(parameters: Policy, seed: int) -> Choice:
+    def weight(group: Group) -> int:
+        # In parts of a unit, of which the simulator has 4096.
+        cycle = math.floor(parameters.get("weight", 0.02) * group.pool.shape.units_per_group * 4096 + 0.5)
+        return len(group.valid) * 4096 + cycle * group.erases
+
+    return lambda groups: min(candidates(groups), key=weight, default=None)
+
+
 VICTIM = {
     "greedy": greedy,
     "fifo": filled_first,
     "random": at_random,
     "random-invalid": at_random_with_something_invalid,
     "d-choices": best_of_several,
+    "windowed-greedy": fewest_valid_of_the_first,
+    "second-chance": SecondChance,
+    "wear-aware": fewest_valid_and_cycles,
 }
 
 REGISTRIES: dict[str, dict[str, Any]] = {

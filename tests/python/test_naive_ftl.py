@@ -52,6 +52,12 @@ VARIANTS: dict[str, list[Policy]] = {
         {"policy": "random-invalid"},
         {"policy": "d-choices"},
         {"policy": "d-choices", "d": 2},
+        {"policy": "windowed-greedy", "window": 1},
+        {"policy": "windowed-greedy", "window": 3},
+        {"policy": "second-chance"},
+        {"policy": "second-chance", "above": 0.4},
+        {"policy": "wear-aware"},
+        {"policy": "wear-aware", "weight": 0.3},
     ],
 }
 

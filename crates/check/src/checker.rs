@@ -40,6 +40,7 @@ use crate::sweep::sweep;
 use crate::tier::TierBook;
 use crate::transfers::Transfers;
 use crate::units::Units;
+use crate::victim;
 
 /// Events between two walks over everything, at least.
 const SWEEP_EVENTS_MIN: u64 = 200_000;
@@ -233,9 +234,6 @@ impl Checker {
         }
         if let Some(codes) = &mut self.codes {
             codes.read_queued(view, ppa, source)?;
-        }
-        if source == Source::GarbageCollection {
-            self.space.victim_read(view, ppa)?;
         }
         self.groups.read_queued(view, ppa)
     }
@@ -570,6 +568,7 @@ impl Probe for Checker {
                 self.space.erased(view, group);
                 self.groups.erased(view.now, group)
             }
+            Event::VictimChosen { group } => victim::chosen(view, group),
             Event::HostReleased { pool } => self.space.released(view, pool),
             Event::SlotDispatched { .. }
             | Event::SectorCopied { .. }

@@ -36,6 +36,7 @@ mod sweep;
 mod tier;
 mod transfers;
 mod units;
+mod victim;
 pub mod worlds;
 
 pub use checker::Checker;

@@ -23,8 +23,6 @@ pub struct Space {
     reserve: u32,
     /// Where collection is in the foreground: groups that are free when host writes begin to wait, and when they go on.
     marks: Option<(u32, u32)>,
-    /// What garbage collection empties holds something invalid.
-    spares_valid: bool,
     /// By die.
     buffered: Vec<u32>,
     buffered_in_all: u32,
@@ -37,7 +35,6 @@ impl Space {
         let geometry = view.ftl.geometry();
         self.reserve = view.ftl.reserve_groups();
         self.marks = view.ftl.rules().gc_trigger.chosen().holds_host_at(self.reserve);
-        self.spares_valid = view.ftl.rules().victim_selection.chosen().spares_valid();
         let of = |pool| PoolSpace { free: view.ftl.free_groups(pool), held: view.ftl.holds_host(pool) };
         self.pools = (0..geometry.pools()).map(Pool).map(of).collect();
         self.buffered = vec![0; geometry.dies() as usize];
@@ -156,20 +153,6 @@ impl Space {
             view.now,
             "host writes of pool {pool} are told to wait no more: {}, and garbage collection may gain {to_gain} units",
             if held { "they waited" } else { "they did not wait" }
-        );
-        Ok(())
-    }
-
-    /// Garbage collection reads a page of a group to move it.
-    pub fn victim_read(&self, view: &View<'_>, ppa: Ppa) -> Checked {
-        let group = view.ftl.geometry().group_and_offset(ppa).0;
-        // What is chosen does not become valid again.
-        let is_full = view.ftl.valid_units(group) == view.ftl.geometry().units_per_group();
-        require!(
-            !(self.spares_valid && is_full) || view.ftl.group(group).refreshed,
-            Victim,
-            view.now,
-            "group {group}, all of which is valid, is emptied by a policy that takes none such"
         );
         Ok(())
     }

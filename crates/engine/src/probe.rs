@@ -163,6 +163,8 @@ pub enum Event<'a> {
     Resumed { die: DieId },
     /// A group is erased and free.
     Erased { group: BlockGroup },
+    /// The policy chose a group to be emptied, of which nothing has moved yet.
+    VictimChosen { group: BlockGroup },
     /// Host writes that waited for a pool's garbage collection, because its trigger has them wait, go on without what it was to
     /// free: it finds nothing to do.
     HostReleased { pool: Pool },

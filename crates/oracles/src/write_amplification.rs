@@ -195,6 +195,108 @@ fn mean_valid_of_victim(spare_factor: f64, pages_per_block: u32, choices: u32, h
     mean_valid
 }
 
+/// The chance of each number (`0..=count`) of successes among `count` trials.
+fn binomial(count: u32, chance: f64) -> Vec<f64> {
+    let (hit, miss) = (chance.ln(), (-chance).ln_1p());
+    let mut choose = 0.0_f64;
+    let of = |hits: u32, choose: f64| {
+        // No hit of a chance of 0 is certain, although its logarithm is infinite.
+        let hits_too = if hits == 0 { 0.0 } else { f64::from(hits) * hit };
+        let misses_too = if hits == count { 0.0 } else { f64::from(count - hits) * miss };
+        (choose + hits_too + misses_too).exp()
+    };
+    (0..=count)
+        .map(|hits| {
+            let share = of(hits, choose);
+            choose += f64::from(count - hits).ln() - f64::from(hits + 1).ln();
+            share
+        })
+        .collect()
+}
+
+/// Collection of the block with the fewest valid pages among a share (0 to 1) of the blocks, those that were filled first; uniform
+/// random writes, many blocks, and as many in the window.
+///
+/// Mean field. A block waits for `t` (in times after which a page is overwritten on average once) until it comes into the window,
+/// with `K` of its `b` pages valid, binomial with a chance of `exp(-t)`. There it is collected at once where `K` is below a level `x`,
+/// else when it has fallen to that, after `H(K) - H(x)` on average with harmonic numbers joined by straight lines, as in
+/// [`greedy`]. With `R` blocks collected in that time, of `n`: `n (1 - window) = R t` wait outside, `n window = R E[H(K) - H(x)]+`
+/// inside, and `n b / a = R (b - E[min(K, x)])` pages are overwritten. No window is [`fifo`], one of all blocks is [`greedy`].
+pub fn windowed_greedy(spare_factor: f64, pages_per_block: u32, window: f64) -> f64 {
+    if window >= 1.0 {
+        return greedy(spare_factor, pages_per_block);
+    }
+    let pages = f64::from(pages_per_block);
+    // Host pages per collected block, by what is waited outside.
+    let host_pages = |wait: f64| pages * wait / (spare_factor * (1.0 - window));
+    // Blocks in the window above what there is room for, by the wait outside. A long wait leaves little to wait for inside.
+    let too_many = |wait: f64| {
+        let valid = binomial(pages_per_block, (-wait).exp());
+        let collected_at = |level: f64| -> f64 {
+            valid.iter().enumerate().map(|(count, share)| share * (count as f64).min(level)).sum()
+        };
+        let wanted = pages - host_pages(wait);
+        if wanted >= collected_at(pages) {
+            // Even FIFO would leave fewer valid pages than that: the wait outside is too short.
+            return f64::INFINITY;
+        }
+        let level = bisect(0.0, pages, |level| collected_at(level) - wanted);
+        let mut harmonic = level.ceil() - level;
+        harmonic = if harmonic > 0.0 { harmonic / level.ceil() } else { 0.0 };
+        let mut inside = 0.0;
+        for (count, share) in valid.iter().enumerate().skip(level.ceil() as usize) {
+            if count as f64 > level.ceil() {
+                harmonic += 1.0 / count as f64;
+            }
+            inside += share * harmonic;
+        }
+        // Of the blocks outside, `wait` for each collected one, a share of `window / (1 - window)`.
+        wait * window / (1.0 - window) - inside
+    };
+    let longest = spare_factor * (1.0 - window);
+    if too_many(longest) >= 0.0 {
+        // There is always an empty block to collect.
+        return 1.0;
+    }
+    let wait = bisect(longest * 1e-9, longest, too_many);
+    pages / host_pages(wait)
+}
+
+/// Collection in order of age, where a block of which more than a share of the pages is valid goes to the end of the line once; uniform
+/// random writes, many blocks.
+///
+/// Mean field. Coming up takes `t`, in times after which a page is overwritten on average once, with `K` of `b` pages valid then,
+/// binomial with a chance of `exp(-t)`. A share `p` of the blocks, with more than the bound, takes the same time again and is
+/// collected with a part `exp(-t)` of what it had: `n = R t (1 + p)` blocks are in line for `R` that are collected, each with `v` valid
+/// pages on average, and `n b / a = R (b - v)`. A bound of all pages is [`fifo`].
+pub fn second_chance(spare_factor: f64, pages_per_block: u32, above: f64) -> f64 {
+    const GRID_POINTS: u32 = 4_000;
+    let pages = f64::from(pages_per_block);
+    let most = (above * pages).floor() as usize;
+    let host_pages = |time: f64| {
+        let left = (-time).exp();
+        let valid = binomial(pages_per_block, left);
+        let of = |range: &[f64], first: usize| -> f64 {
+            range.iter().enumerate().map(|(count, share)| share * (first + count) as f64).sum()
+        };
+        let (low, high) = valid.split_at((most + 1).min(valid.len()));
+        (pages - of(low, 0) - left * of(high, low.len()), high.iter().sum::<f64>())
+    };
+    let excess = |time: f64| {
+        let (gained, passed) = host_pages(time);
+        gained - pages / spare_factor * time * (1.0 + passed)
+    };
+    // No time at all solves the equation trivially: the longest time is wanted.
+    let point = |index: u32| spare_factor * f64::from(index) / f64::from(GRID_POINTS);
+    for index in (1..=GRID_POINTS).rev() {
+        let (low, high) = (point(index - 1).max(1e-9), point(index));
+        if excess(low) > 0.0 && excess(high) <= 0.0 {
+            return pages / host_pages(bisect(low, high, excess)).0;
+        }
+    }
+    f64::NAN
+}
+
 /// FIFO collection, classes of different temperature mixed in one log.
 ///
 /// The root of `W = sum p / (1 - exp(-p a / (f W)))` over the classes with write share p and data
@@ -329,6 +431,50 @@ mod tests {
                 assert_printed(d_choices(spare_factor, pages_per_block, choices), value);
             }
         }
+    }
+
+    #[test]
+    fn a_window_leads_from_fifo_to_greedy() {
+        for (spare_factor, pages_per_block) in [(1.07, 64), (1.28, 16), (1.28, 256), (2.0, 4)] {
+            let (highest, lowest) = (fifo(spare_factor), greedy(spare_factor, pages_per_block));
+            let mut previous = windowed_greedy(spare_factor, pages_per_block, 1e-9);
+            assert!((previous / highest - 1.0).abs() < 1e-6, "{previous} without a window, FIFO {highest}");
+            for window in [0.01, 0.1, 0.3, 0.6, 0.9, 0.999] {
+                let value = windowed_greedy(spare_factor, pages_per_block, window);
+                assert!(value <= previous + 1e-9, "{value} after {previous} with {window} at {spare_factor}");
+                previous = value;
+            }
+            assert!((previous / lowest - 1.0).abs() < 1e-3, "{previous} with nearly all, greedy {lowest}");
+        }
+    }
+
+    #[test]
+    fn one_page_to_a_block_is_collected_when_it_is_invalid_if_the_window_has_one() {
+        // Of twice as many blocks as pages half are empty, and more than half of those outside hold their page.
+        assert_printed(windowed_greedy(2.0, 1, 0.5), 1.0);
+        assert_printed(windowed_greedy(2.0, 1, 0.0), fifo(2.0));
+    }
+
+    #[test]
+    fn a_second_chance_for_none_is_fifo_and_for_all_is_fifo_of_two_turns() {
+        for (spare_factor, pages_per_block) in [(1.07, 64), (1.28, 16), (1.28, 256), (2.0, 4)] {
+            let none = second_chance(spare_factor, pages_per_block, 1.0);
+            assert!((none / fifo(spare_factor) - 1.0).abs() < 1e-9);
+            // All pass once, so that what is collected is what was filled first, of as many blocks.
+            let all = second_chance(spare_factor, pages_per_block, 0.0);
+            assert!((all / fifo(spare_factor) - 1.0).abs() < 0.08, "{all}");
+            let best = second_chance(spare_factor, pages_per_block, 0.75);
+            assert!(best >= greedy(spare_factor, pages_per_block) - 1e-9, "{best}");
+        }
+    }
+
+    #[test]
+    fn binomial_chances_are_those_of_counting() {
+        let halves = binomial(4, 0.5);
+        for (share, sixteenths) in halves.iter().zip([1.0, 4.0, 6.0, 4.0, 1.0]) {
+            assert!((share - sixteenths / 16.0).abs() < 1e-12);
+        }
+        assert_eq!(binomial(3, 1.0), [0.0, 0.0, 0.0, 1.0]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::transaction::UnitRecord;
 impl<K: Kind> Device<K> {
     /// Carries out what is to be done in a pool, as far as it goes now.
     pub(super) fn pump_gc(&mut self, pool: Pool) -> Result<(), SimulationError> {
-        while let Some(step) = self.flash.next_step(pool) {
+        while let Some(step) = self.next_step(pool)? {
             match step {
                 CollectionStep::Read { first, mask } => {
                     let read = self.flash.begin_move(&mut self.run, pool, first, mask);
@@ -39,6 +39,24 @@ impl<K: Kind> Device<K> {
             }
         }
         Ok(())
+    }
+
+    /// What is done next, of which a probe is told where it begins with a victim.
+    #[inline]
+    fn next_step(&mut self, pool: Pool) -> Result<Option<CollectionStep>, SimulationError> {
+        let victims = if K::ACTIVE { self.flash.ftl().counters().gc_victims } else { 0 };
+        let step = self.flash.next_step(pool);
+        if K::ACTIVE && self.flash.ftl().counters().gc_victims != victims {
+            let group = match step {
+                // Nothing of it was valid.
+                Some(CollectionStep::Erase(group)) => Some(group),
+                _ => self.flash.ftl().victim(pool),
+            };
+            if let Some(group) = group {
+                observe!(self, Event::VictimChosen { group });
+            }
+        }
+        Ok(step)
     }
 
     /// Pads the open pages of moves and sends them to their die.

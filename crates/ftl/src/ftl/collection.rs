@@ -66,6 +66,11 @@ impl Ftl {
         self.pools[pool.index()].collection.is_some_and(|collection| collection.to_refresh)
     }
 
+    /// The group of a pool whose units are handed out to be moved.
+    pub fn victim(&self, pool: Pool) -> Option<BlockGroup> {
+        self.pools[pool.index()].collection.map(|collection| BlockGroup(collection.group))
+    }
+
     /// Has garbage collection empty a group soon, whatever it holds: its data is to be written anew. A group that is no
     /// candidate (open, or a victim already) is left alone; returns whether it was taken.
     pub fn refresh(&mut self, group: BlockGroup) -> bool {

@@ -16,7 +16,9 @@
 //! With `NINESCOPE_LONG=1` in the environment the tests with little spare space run too.
 
 use ninescope_ftl::policies::gc_trigger::free_groups::FreeGroups;
-use ninescope_ftl::policies::victim_selection::{d_choices, fifo, greedy, random, random_invalid};
+use ninescope_ftl::policies::victim_selection::{
+    cost_benefit, d_choices, fifo, greedy, random, random_invalid, second_chance, wear_aware, windowed_greedy,
+};
 use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
 use ninescope_ftl::{Ftl, FtlConfig, FtlCounters, GroupState, InstantDriver};
 use ninescope_kernel::RandomStream;
@@ -35,6 +37,22 @@ const RANDOM_INVALID: VictimSelectionConfig = VictimSelectionConfig::RandomInval
 
 fn d_choices(d: u32) -> VictimSelectionConfig {
     VictimSelectionConfig::DChoices(d_choices::DChoices { d: d.try_into().expect("d is not zero") })
+}
+
+const COST_BENEFIT: VictimSelectionConfig = VictimSelectionConfig::CostBenefit(cost_benefit::CostBenefit {});
+
+/// The best of so many groups that were filled first.
+fn windowed(window: u32) -> VictimSelectionConfig {
+    let window = window.try_into().expect("a window is not zero");
+    VictimSelectionConfig::WindowedGreedy(windowed_greedy::WindowedGreedy { window })
+}
+
+fn second_chance(above: f64) -> VictimSelectionConfig {
+    VictimSelectionConfig::SecondChance(second_chance::SecondChance { above })
+}
+
+fn wear_aware(weight: f64) -> VictimSelectionConfig {
+    VictimSelectionConfig::WearAware(wear_aware::WearAware { weight })
 }
 
 /// Candidate units, by the count above.
@@ -267,8 +285,8 @@ fn greedy_leaves_blocks_with_valid_units_in_proportion_to_one_over_i() {
 #[test]
 fn random_meets_one_over_one_minus_utilisation() {
     for pages in [16, 64] {
-        let (drive, measured) = measure_uniform(RANDOM, pages, 1.28, (15, 20));
-        assert_within(&format!("random b={pages}"), measured, oracle::random(drive.spare_factor()), 0.01);
+        let (drive, measured) = measure_uniform(RANDOM, pages, 1.28, (20, 40));
+        assert_within(&format!("random b={pages}"), measured, oracle::random(drive.spare_factor()), 0.005);
     }
 }
 
@@ -276,9 +294,9 @@ fn random_meets_one_over_one_minus_utilisation() {
 fn random_among_those_with_something_invalid_meets_its_closed_form() {
     // Below random, the more so the smaller the blocks: a block of four is drawn while all of it is valid with a chance of a half.
     for pages in [4, 16, 64] {
-        let (drive, measured) = measure_uniform(RANDOM_INVALID, pages, 1.28, (15, 20));
+        let (drive, measured) = measure_uniform(RANDOM_INVALID, pages, 1.28, (20, 40));
         let expected = oracle::random_invalid(drive.spare_factor(), pages);
-        assert_within(&format!("random-invalid b={pages}"), measured, expected, 0.01);
+        assert_within(&format!("random-invalid b={pages}"), measured, expected, 0.005);
     }
 }
 
@@ -296,7 +314,7 @@ fn what_is_never_written_does_not_count_where_valid_groups_are_no_victims() {
         amplification.push((measured, oracle::random_invalid(spare_factor, pages)));
     }
     let [(apart, expected), (together, _)] = amplification[..] else { unreachable!("two policies") };
-    assert_within("half of the drive written", apart, expected, 0.01);
+    assert_within("half of the drive written", apart, expected, 0.005);
     assert!(together > 1.5 * expected, "{together} with random victims, {apart} without valid groups");
 }
 
@@ -308,6 +326,47 @@ fn d_choices_meets_the_mean_field() {
         let (drive, measured) = measure_uniform(d_choices(d), pages, 1.28, laps);
         let expected = oracle::d_choices(drive.spare_factor(), pages, d);
         assert_within(&format!("d-choices b={pages} d={d}"), measured, expected, 0.005);
+    }
+}
+
+#[test]
+fn windows_meet_the_mean_field_between_fifo_and_greedy() {
+    let filled = GROUPS - FREE - 1;
+    for (pages, share) in [(16, 0.02), (16, 0.2), (64, 0.1), (64, 0.5)] {
+        let window = (share * f64::from(filled)).round() as u32;
+        let (drive, measured) = measure_uniform(windowed(window), pages, 1.28, (10, 20));
+        let expected = oracle::windowed_greedy(drive.spare_factor(), pages, f64::from(window) / f64::from(filled));
+        assert_within(&format!("windowed-greedy b={pages} window={window}"), measured, expected, 0.005);
+    }
+}
+
+#[test]
+fn a_window_of_one_group_is_fifo_and_one_of_all_is_greedy() {
+    let pages = 16;
+    let (drive, measured) = measure_uniform(windowed(1), pages, 1.28, (10, 20));
+    assert_within("windowed-greedy window=1", measured, oracle::fifo(drive.spare_factor()), 0.005);
+    let (_, fifo) = measure_uniform(FIFO, pages, 1.28, (10, 20));
+    assert!(measured.to_bits() == fifo.to_bits(), "{measured} with a window of one, {fifo} with FIFO");
+    let (drive, measured) = measure_uniform(windowed(GROUPS), pages, 1.28, (8, 10));
+    assert_within("windowed-greedy window=all", measured, oracle::greedy(drive.spare_factor(), pages), 0.005);
+}
+
+#[test]
+fn a_second_chance_meets_the_mean_field() {
+    for (pages, above) in [(16, 0.5), (16, 0.75), (64, 0.6), (64, 0.65), (64, 1.0)] {
+        let (drive, measured) = measure_uniform(second_chance(above), pages, 1.28, (20, 20));
+        let expected = oracle::second_chance(drive.spare_factor(), pages, above);
+        assert_within(&format!("second-chance b={pages} above={above}"), measured, expected, 0.005);
+    }
+}
+
+#[test]
+fn cycles_that_weigh_nothing_leave_greedy() {
+    for pages in [16, 64] {
+        let (drive, measured) = measure_uniform(wear_aware(0.0), pages, 1.28, (8, 10));
+        let (_, greedy) = measure_uniform(GREEDY, pages, 1.28, (8, 10));
+        assert!(measured.to_bits() == greedy.to_bits(), "{measured} without weight, {greedy} with greedy");
+        assert_within("wear-aware weight=0", measured, oracle::greedy(drive.spare_factor(), pages), 0.005);
     }
 }
 
@@ -354,7 +413,54 @@ fn measure_hot_and_cold(write_share: f64, data_share: f64, spare_factor: f64, la
         oracle::TrafficClass { write_share: 1.0 - write_share, data_share: 1.0 - hot_share },
     ];
     let expected = oracle::fifo_hot_cold(drive.spare_factor(), &classes);
-    assert_within(&format!("hot/cold {write_share}/{data_share} a={spare_factor}"), measured, expected, 0.01);
+    assert_within(&format!("hot/cold {write_share}/{data_share} a={spare_factor}"), measured, expected, 0.005);
+}
+
+/// Nine of ten writes go to a tenth of the units.
+fn ninety_ten(units: u32) -> impl FnMut(&mut InstantDriver<'_>, &mut RandomStream) {
+    let hot = units / 10;
+    move |driver, stream| {
+        let is_hot = stream.below(10) > 0;
+        let unit =
+            if is_hot { stream.below(u64::from(hot)) } else { u64::from(hot) + stream.below(u64::from(units - hot)) };
+        write(driver, unit as u32);
+    }
+}
+
+#[test]
+fn cost_benefit_writes_less_than_greedy_and_fifo_where_nine_of_ten_writes_go_to_a_tenth() {
+    // No closed form is known for it: Rosenblum and Ousterhout found it better than greedy where there are hot and cold data, and
+    // Desnoyers greedy better than FIFO.
+    for (pages, spare_factor) in [(16, 1.28), (64, 1.28), (64, 1.15)] {
+        let [cost_benefit, greedy, fifo] = [COST_BENEFIT, GREEDY, FIFO].map(|policy| {
+            let units = Drive::new(policy.clone(), pages, spare_factor).units();
+            measure(policy, pages, spare_factor, (20, 10), ninety_ten(units)).1
+        });
+        println!(
+            "90/10 b={pages} a={spare_factor}: {cost_benefit:.3} cost-benefit, {greedy:.3} greedy, {fifo:.3} FIFO"
+        );
+        assert!(cost_benefit < 0.95 * greedy && greedy < fifo, "{cost_benefit}, {greedy}, {fifo}");
+    }
+}
+
+#[test]
+fn cycles_that_weigh_more_leave_wear_more_even_and_cost_copies() {
+    let pages = 16;
+    let units = Drive::new(GREEDY, pages, 1.28).units();
+    // A part of the drive is written once and never again.
+    let (mut spread, mut amplification) = (Vec::new(), Vec::new());
+    for weight in [0.0, 0.02, 0.2] {
+        let (drive, measured) = measure(wear_aware(weight), pages, 1.28, (20, 20), uniform(units / 2));
+        let erases = (0..GROUPS).map(|group| drive.ftl.group(BlockGroup(group)).erase_count);
+        let (least, most) = (erases.clone().min().expect("groups"), erases.max().expect("groups"));
+        println!("weight {weight}: {least} to {most} cycles, write amplification {measured:.3}");
+        spread.push(most - least);
+        amplification.push(measured);
+    }
+    assert!(spread.is_sorted_by(|one, other| one > other), "{spread:?}");
+    assert!(amplification.is_sorted_by(|one, other| one < other), "{amplification:?}");
+    // The emptied group with the most cycles holds a whole group less than one that holds all at most.
+    assert!(spread[2] <= 5 + 2 && spread[1] <= 50 + 2, "{spread:?}");
 }
 
 #[test]
@@ -424,9 +530,9 @@ fn measure_trims(trim_share: f64, spare_factor: f64, laps: (u32, u32)) {
     let second_half = &occupied[occupied.len() / 2..];
     let mean = second_half.iter().map(|&count| f64::from(count)).sum::<f64>() / second_half.len() as f64;
     let name = format!("TRIM q={trim_share} a={spare_factor}");
-    assert_within(&format!("{name} occupancy"), mean / f64::from(units), oracle::trim_occupancy(trim_share), 0.01);
+    assert_within(&format!("{name} occupancy"), mean / f64::from(units), oracle::trim_occupancy(trim_share), 0.005);
     let expected = oracle::fifo_with_trim(drive.spare_factor(), trim_share);
-    assert_within(&name, measured, expected, 0.01);
+    assert_within(&name, measured, expected, 0.005);
 }
 
 #[test]

@@ -74,10 +74,11 @@ pub struct Composition {
 }
 
 impl Composition {
-    /// Whether a drive of this configuration is composed in less time than it is overwritten.
+    /// Whether a drive of this configuration is composed in less time than it is overwritten, and what chooses its victims and
+    /// streams knows nothing that groups do not tell.
     pub fn is_quicker(config: &FtlConfig) -> bool {
         let is_large = config.logical_units >= UNITS_AT_LEAST && config.geometry.pools() >= POOLS_AT_LEAST;
-        is_large && !config.stream_choice.remembers()
+        is_large && !config.stream_choice.remembers() && config.victim_selection.chosen().follows_from_groups()
     }
 
     /// The composition of a drive of this configuration.

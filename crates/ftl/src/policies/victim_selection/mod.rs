@@ -125,11 +125,6 @@ pub trait VictimSelectionParameters {
         None
     }
 
-    /// Whether it never chooses a group all of whose units are valid.
-    fn spares_valid(&self) -> bool {
-        false
-    }
-
     /// Whether it is told of every candidate, and of every unit that becomes invalid, so that it need not look for its victim.
     fn follows_candidates(&self) -> bool {
         false
@@ -150,6 +145,10 @@ policy_registry! {
     "random" => random::Random, "any candidate with equal probability";
     "random-invalid" => random_invalid::RandomInvalid, "any candidate that holds something invalid with equal probability";
     "d-choices" => d_choices::DChoices, "the one with the fewest valid units among d drawn at random";
+    "windowed-greedy" => windowed_greedy::WindowedGreedy, "the one with the fewest valid units among those filled first";
+    "second-chance" => second_chance::SecondChance, "the group filled first; one with much valid is passed over once";
+    "cost-benefit" => cost_benefit::CostBenefit, "the one with most to gain for its cost, the more so the longer it has not changed";
+    "wear-aware" => wear_aware::WearAware, "the one with the fewest valid units and cycles, a cycle weighing some units";
 }
 
 impl VictimSelectionConfig {

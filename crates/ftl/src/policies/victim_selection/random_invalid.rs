@@ -22,10 +22,6 @@ impl VictimSelectionParameters for RandomInvalid {
     fn build(&self, _geometry: &Geometry, seed: u64) -> Box<dyn VictimSelection> {
         Box::new(RandomInvalidSelection::new(seed))
     }
-
-    fn spares_valid(&self) -> bool {
-        true
-    }
 }
 
 /// The policy with its random stream.
