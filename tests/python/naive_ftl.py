@@ -166,6 +166,8 @@ class Pool:
     """The driver lets host writes in."""
     host_waits: bool = False
     """The trigger does not let host writes take a free group."""
+    going_on: bool = False
+    """Collection was needed when that was asked last."""
 
     def __post_init__(self) -> None:
         self.groups = [Group(self, block) for block in range(self.shape.blocks_per_plane)]
@@ -325,7 +327,7 @@ class FewFreeGroups:
     def __init__(self, parameters: Policy, reserve: int) -> None:
         self.mark = reserve + parameters.get("beyond_reserve", 1)
 
-    def needed(self, in_prospect: int, host_waits: bool) -> bool:
+    def needed(self, in_prospect: int, host_waits: bool, going_on: bool) -> bool:
         return in_prospect <= self.mark
 
     def host_waits(self, free: int, waited: bool) -> bool:
@@ -339,14 +341,40 @@ class Foreground(FewFreeGroups):
         super().__init__(parameters, reserve)
         self.enough = self.mark + parameters.get("gain", 2)
 
-    def needed(self, in_prospect: int, host_waits: bool) -> bool:
-        return in_prospect < self.enough if host_waits else super().needed(in_prospect, False)
+    def needed(self, in_prospect: int, host_waits: bool, going_on: bool) -> bool:
+        return in_prospect < self.enough if host_waits else super().needed(in_prospect, False, False)
 
     def host_waits(self, free: int, waited: bool) -> bool:
         return free < self.enough if waited else free <= self.mark
 
 
-GC_TRIGGER = {"free-groups": FewFreeGroups, "foreground": Foreground}
+class Watermarks(FewFreeGroups):
+    """Once it is needed, it is until the upper mark is reached, or there is nothing to do."""
+
+    def needed(self, in_prospect: int, host_waits: bool, going_on: bool) -> bool:
+        enough = self.mark + self.gain if going_on else self.mark + 1
+        return in_prospect < enough
+
+    def __init__(self, parameters: Policy, reserve: int) -> None:
+        super().__init__(parameters, reserve)
+        self.gain = parameters.get("gain", 4)
+
+
+class WithoutTime(FewFreeGroups):
+    """No die rests where no time passes, and nothing is put off."""
+
+    def __init__(self, parameters: Policy, reserve: int) -> None:
+        defaults = {"idle": 1, "deadline": 3}
+        super().__init__({"beyond_reserve": defaults[parameters["policy"]], **parameters}, reserve)
+
+
+GC_TRIGGER = {
+    "free-groups": FewFreeGroups,
+    "foreground": Foreground,
+    "watermarks": Watermarks,
+    "idle": WithoutTime,
+    "deadline": WithoutTime,
+}
 
 
 # ---- policies: what is collected -------------------------------------------------------------------------
@@ -624,6 +652,7 @@ class NaiveFtl:
 
     def rests(self, pool: Pool) -> bool:
         """Nothing is under way or left to do: the host does not wait for what does not come."""
+        pool.going_on = pool.going_on and bool(pool.erasing)
         waited = pool.host_waits and not pool.erasing
         pool.host_waits = pool.host_waits and not waited
         return waited
@@ -647,7 +676,8 @@ class NaiveFtl:
 
     def _is_needed(self, pool: Pool) -> bool:
         in_prospect = len(pool.free) + len(pool.erasing) + len(pool.emptied)
-        return self._trigger.needed(in_prospect, pool.host_waits)
+        pool.going_on = self._trigger.needed(in_prospect, pool.host_waits, pool.going_on)
+        return pool.going_on
 
     def _has_victim(self, pool: Pool, fill: bool) -> bool:
         """Without `fill`, only where the invalid units of all candidates together make a group."""

@@ -44,6 +44,10 @@ VARIANTS: dict[str, list[Policy]] = {
         {"policy": "foreground"},
         {"policy": "foreground", "beyond_reserve": 0, "gain": 1},
         {"policy": "foreground", "beyond_reserve": 3, "gain": 4},
+        {"policy": "watermarks"},
+        {"policy": "watermarks", "beyond_reserve": 0, "gain": 2},
+        {"policy": "idle"},
+        {"policy": "deadline"},
     ],
     "ftl.victim": [
         {"policy": "greedy"},

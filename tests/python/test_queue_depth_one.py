@@ -25,7 +25,7 @@ from test_naive_ftl import VARIANTS
 
 REQUESTS = 250
 SECTOR = 512
-BY_LOAD = ("least-queue", "earliest-free")
+BY_TIME = ("least-queue", "earliest-free", "idle", "deadline")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,8 +72,8 @@ def drawn_settings(generator: random.Random) -> tuple[Settings, float]:
     shape = dataclasses.replace(drawn_shape(generator), blocks_per_plane=usable + spare)
     over_provisioning = round(shape.blocks_per_plane / usable - 1 + 0.001, 4)
     policies = {
-        # By what dies have to do the naive model places nothing: a time of its own would be in it.
-        key: generator.choice([each for each in variants if each["policy"] not in BY_LOAD])
+        # By what dies have to do, or for how long they had nothing to do, the naive model decides nothing: a time of its own would be in it.
+        key: generator.choice([each for each in variants if each["policy"] not in BY_TIME])
         for key, variants in VARIANTS.items()
     }
     settings = Settings(

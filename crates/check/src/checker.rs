@@ -39,6 +39,7 @@ use crate::streams::StreamBook;
 use crate::sweep::sweep;
 use crate::tier::TierBook;
 use crate::transfers::Transfers;
+use crate::trigger::Trigger;
 use crate::units::Units;
 use crate::victim;
 
@@ -64,6 +65,7 @@ pub struct Checker {
     namespaces: Namespaces,
     groups: Groups,
     space: Space,
+    trigger: Trigger,
     blocks: Blocks,
     dies: Dies,
     transfers: Transfers,
@@ -102,6 +104,7 @@ impl Checker {
             namespaces: Namespaces::default(),
             groups: Groups::default(),
             space: Space::default(),
+            trigger: Trigger::default(),
             blocks: Blocks::default(),
             dies: Dies::default(),
             transfers: Transfers::default(),
@@ -441,6 +444,10 @@ impl Probe for Checker {
         if let Some(codes) = &mut self.codes {
             codes.settle(view, &event)?;
         }
+        if let Event::Started { .. } = event {
+            self.trigger.started(view);
+        }
+        self.trigger.sees(view, &event)?;
         match event {
             Event::Started { write_completion, protocol, lane_depths, limits, buffer } => {
                 self.requests.started(lane_depths);
@@ -568,7 +575,8 @@ impl Probe for Checker {
                 self.space.erased(view, group);
                 self.groups.erased(view.now, group)
             }
-            Event::VictimChosen { group } => victim::chosen(view, group),
+            Event::DieRests { .. } => Ok(()),
+            Event::VictimChosen { group, .. } => victim::chosen(view, group),
             Event::HostReleased { pool } => self.space.released(view, pool),
             Event::SlotDispatched { .. }
             | Event::SectorCopied { .. }

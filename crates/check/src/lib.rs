@@ -35,6 +35,7 @@ mod streams;
 mod sweep;
 mod tier;
 mod transfers;
+mod trigger;
 mod units;
 mod victim;
 pub mod worlds;

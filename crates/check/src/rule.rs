@@ -57,6 +57,7 @@ rules! {
     Space, "space",
         "Host writes leave the reserve alone, and all free groups where collection is in the foreground until it has gained enough or finds nothing to do; no page goes into a write buffer that is full.";
     Victim, "victim", "A group that is emptied for its space is one that the policy may choose.";
+    Trigger, "trigger", "A group is emptied for its space when the trigger has it needed, put off or in the background as dies rest.";
     ReadUnprogrammed, "read-unprogrammed", "Only programmed pages are read.";
     EraseWithValidUnits, "erase-with-valid-units", "No group that holds valid units is erased.";
     EraseUnderRead, "erase-under-read", "No group is erased while a read of it is queued or running.";

@@ -62,6 +62,10 @@ pub struct EngineCounters {
     pub gc_padded_pages: u64,
     /// Erases that waited for reads queued on their group.
     pub erases_delayed_by_readers: u64,
+    /// Times a die came to rest, where the trigger of garbage collection goes by that.
+    pub die_rests: u64,
+    /// Times garbage collection had been put off for long enough.
+    pub overdue_collections: u64,
     /// Erases and programs suspended.
     pub suspends: u64,
     /// Erase loops that were stopped and have to begin anew.

@@ -163,8 +163,10 @@ pub enum Event<'a> {
     Resumed { die: DieId },
     /// A group is erased and free.
     Erased { group: BlockGroup },
-    /// The policy chose a group to be emptied, of which nothing has moved yet.
-    VictimChosen { group: BlockGroup },
+    /// A die has had nothing to do for so long that it rests, as the trigger of collection wants to know.
+    DieRests { die: DieId },
+    /// The policy chose a group to be emptied, of which nothing has moved yet; `fills`: so that an open page of moves gets full.
+    VictimChosen { group: BlockGroup, fills: bool },
     /// Host writes that waited for a pool's garbage collection, because its trigger has them wait, go on without what it was to
     /// free: it finds nothing to do.
     HostReleased { pool: Pool },

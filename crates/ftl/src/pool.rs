@@ -38,6 +38,7 @@ pub struct Collection {
 }
 
 /// State of one pool.
+#[allow(clippy::struct_excessive_bools)] // facts of their own, each asked by the trigger
 #[derive(Clone, Debug)]
 pub struct PoolRecord {
     /// Erased groups in the order in which they became free.
@@ -56,6 +57,12 @@ pub struct PoolRecord {
     pub handed_out: u32,
     /// Host writes open no group: they wait for garbage collection, although groups beyond the reserve are free.
     pub holds_host: bool,
+    /// Collection was needed when that was asked last, and there were victims.
+    pub collecting: bool,
+    /// The driver says that the die rests.
+    pub resting: bool,
+    /// The driver says that collection was put off for long enough, as it was where there is no time.
+    pub overdue: bool,
 }
 
 impl PoolRecord {
@@ -70,6 +77,9 @@ impl PoolRecord {
             erasing: 0,
             handed_out: 0,
             holds_host: false,
+            collecting: false,
+            resting: false,
+            overdue: true,
         }
     }
 

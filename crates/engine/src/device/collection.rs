@@ -44,8 +44,9 @@ impl<K: Kind> Device<K> {
     /// What is done next, of which a probe is told where it begins with a victim.
     #[inline]
     fn next_step(&mut self, pool: Pool) -> Result<Option<CollectionStep>, SimulationError> {
+        let fills = self.flash.fills_open_moves(pool);
         let victims = if K::ACTIVE { self.flash.ftl().counters().gc_victims } else { 0 };
-        let step = self.flash.next_step(pool);
+        let step = self.flash.next_step(&mut self.run, pool);
         if K::ACTIVE && self.flash.ftl().counters().gc_victims != victims {
             let group = match step {
                 // Nothing of it was valid.
@@ -53,7 +54,7 @@ impl<K: Kind> Device<K> {
                 _ => self.flash.ftl().victim(pool),
             };
             if let Some(group) = group {
-                observe!(self, Event::VictimChosen { group });
+                observe!(self, Event::VictimChosen { group, fills });
             }
         }
         Ok(step)

@@ -19,6 +19,7 @@ impl<K: Kind> Device<K> {
     /// nothing does.
     #[inline]
     pub(super) fn dispatch(&mut self, die: DieId) -> Result<(), SimulationError> {
+        self.flash.touch_overdue(&self.run, die);
         let Some(turn) = self.flash.turn_of(&self.run, die) else { return Ok(()) };
         match turn {
             Turn::Issue(class) => self.issue(die, class)?,
@@ -26,7 +27,7 @@ impl<K: Kind> Device<K> {
                 self.flash.resume_parked(&mut self.run, die);
                 observe!(self, Event::ResumeBegan { die });
             }
-            Turn::Rest => {}
+            Turn::Rest => self.die_may_rest(die)?,
         }
         self.flash.turn_ends(&mut self.run, die);
         Ok(())
@@ -147,7 +148,31 @@ impl<K: Kind> Device<K> {
                 self.flash.ramp_ended(&mut self.run, die);
                 observe!(self, Event::Resumed { die });
             }
+            Some(Ending::Idleness) => self.die_rests(die)?,
             None => {}
+        }
+        Ok(())
+    }
+
+    /// A die has nothing to do: where its collection goes by that, it rests if that lasts, unless all is over.
+    #[inline]
+    fn die_may_rest(&mut self, die: DieId) -> Result<(), SimulationError> {
+        match self.flash.rest_after(die) {
+            None => Ok(()),
+            Some(_) if self.host.is_over(self.run.now) => Ok(()),
+            Some(Ns::ZERO) => self.die_rests(die),
+            Some(after) => {
+                self.flash.may_rest(&mut self.run, die, after);
+                Ok(())
+            }
+        }
+    }
+
+    #[cold]
+    fn die_rests(&mut self, die: DieId) -> Result<(), SimulationError> {
+        if !self.host.is_over(self.run.now) {
+            self.flash.rest_begins(&mut self.run, die);
+            observe!(self, Event::DieRests { die });
         }
         Ok(())
     }

@@ -257,6 +257,9 @@ impl<K: Kind> Device<K> {
             let lane_depths = &lane_depths;
             observe!(self, Event::Started { write_completion, protocol, lane_depths, limits: &limits, buffer });
         }
+        if begins {
+            self.flash.dies_may_rest();
+        }
         self.start_reliability()?;
         let end = self.run.counters.events + events;
         let mut finished = false;

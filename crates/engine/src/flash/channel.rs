@@ -178,7 +178,8 @@ impl Flash {
         }
         self.dies[die.0].work.staying_planes = staying;
         let awaited = staying != 0 || brought_up || self.nand.parked(die).is_some();
-        self.dies.leave(run, die.0, held, awaited);
+        // A die that is to rest must be told that it is free.
+        self.dies.leave(run, die.0, held, awaited || self.collection.is_timed());
     }
 
     /// The data of a read have left a die, which is free. Returns its command and, by plane, what stays in the controller and

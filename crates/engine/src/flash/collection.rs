@@ -1,12 +1,13 @@
 //! Garbage collection in time: page reads, moves, programs, erases of each pool.
 
-use ninescope_ftl::{GcStep, Placed};
-use ninescope_kernel::{Touched, WakeQueue};
-use ninescope_model::{BlockGroup, Pool, Ppa};
+use ninescope_ftl::{Ftl, GcStep, Placed};
+use ninescope_kernel::{BitTable, Ns, Touched, WakeQueue};
+use ninescope_model::{BlockGroup, DieId, Pool, Ppa};
 
 use super::Flash;
 use crate::run::Run;
-use crate::transaction::{Transaction, UnitChain, UnitRecord};
+use crate::sched::Phase;
+use crate::transaction::{QueueClass, Transaction, UnitChain, UnitRecord};
 
 /// What a pool's garbage collection has under way.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,17 +30,43 @@ pub(super) struct Collection {
     erases_waiting: Vec<u32>,
     /// Pages that a pool may have under way.
     pages_max: u32,
+    /// What the trigger wants to know of time, where it does.
+    timing: Option<Box<Timing>>,
+}
+
+/// When dies rest, and how long collection has been put off.
+#[derive(Debug)]
+struct Timing {
+    /// A die rests when it has had nothing to do for so long.
+    rest: Ns,
+    /// Collection is put off for so long at most; `None` where it is not.
+    postponed: Option<Ns>,
+    /// By die: it rests.
+    resting: BitTable,
+    /// By pool: when collection is put off no more, `NEVER` where none is.
+    due: Vec<Ns>,
 }
 
 impl Collection {
     /// Nothing under way in so many pools.
-    pub fn new(pools: u32, pages_max: u32) -> Self {
-        let pools = pools as usize;
+    pub fn new(ftl: &mut Ftl, pages_max: u32) -> Self {
+        let (pools, dies) = (ftl.geometry().pools() as usize, ftl.geometry().dies() as usize);
+        let timing = ftl.trigger_timing().map(|timing| {
+            // From here on there is time.
+            (0..pools).for_each(|pool| ftl.set_overdue(Pool(pool as u32), false));
+            Box::new(Timing {
+                rest: Ns(timing.rest.0),
+                postponed: timing.postponed.map(|postponed| Ns(postponed.0)),
+                resting: BitTable::new(dies),
+                due: vec![Ns::NEVER; pools],
+            })
+        });
         Self {
             jobs: vec![GcJob::default(); pools],
             touched: Touched::new(pools),
             erases_waiting: Vec::with_capacity(pools),
             pages_max: pages_max.max(1),
+            timing,
         }
     }
 
@@ -54,6 +81,12 @@ impl Collection {
         let job = &mut self.jobs[pool.index()];
         job.programs += 1;
         job.fill = false;
+    }
+
+    /// Whether the trigger wants to know how long dies have had nothing to do.
+    #[inline]
+    pub fn is_timed(&self) -> bool {
+        self.timing.is_some()
     }
 
     /// Groups whose erase waits for reads.
@@ -110,14 +143,22 @@ impl Flash {
 
     /// What the FTL wants done in a pool, as far as the bound on pages in flight allows; `None` while what is under way is to
     /// end first.
-    pub fn next_step(&mut self, pool: Pool) -> Option<CollectionStep> {
+    pub fn next_step<Q>(&mut self, run: &mut Run<Q>, pool: Pool) -> Option<CollectionStep> {
+        if self.collection.is_timed() {
+            self.put_off(run, pool);
+        }
         let job = self.collection.jobs[pool.index()];
         let under_way = job.reads + job.programs;
         // What fills an open page is moved page by page, so that no more is moved than the page takes.
         if under_way >= self.collection.pages_max || (job.fill && job.reads > 0) {
             return None;
         }
-        Some(match self.ftl.gc_next(pool, job.fill) {
+        let step = self.ftl.gc_next(pool, job.fill);
+        if self.collection.is_timed() && matches!(step, GcStep::Wait | GcStep::Nothing) {
+            // What was handed out completely may be enough: the next need is put off anew.
+            self.put_off(run, pool);
+        }
+        Some(match step {
             GcStep::MovePage { first, mask } => CollectionStep::Read { first, mask },
             GcStep::Erase(group) => CollectionStep::Erase(group),
             GcStep::Nothing => self.found_nothing(pool, under_way),
@@ -135,6 +176,89 @@ impl Flash {
         })
     }
 
+    // ---- what triggers want to know of time --------------------------------------------------------
+
+    /// Collection that is needed is put off from now on, or has been for long enough.
+    #[cold]
+    fn put_off<Q>(&mut self, run: &mut Run<Q>, pool: Pool) {
+        let Some(timing) = self.collection.timing.as_mut() else { return };
+        let Some(postponed) = timing.postponed else { return };
+        let due = &mut timing.due[pool.index()];
+        let overdue = if !self.ftl.gc_is_put_off(pool) {
+            *due = Ns::NEVER;
+            false
+        } else if *due == Ns::NEVER {
+            *due = run.now + postponed;
+            postponed == Ns::ZERO
+        } else {
+            *due <= run.now
+        };
+        run.counters.overdue_collections += u64::from(overdue && !self.ftl.is_overdue(pool));
+        self.ftl.set_overdue(pool, overdue);
+    }
+
+    /// A die decides what it does next: where its collection has been put off for long enough, it may go on.
+    #[inline]
+    pub fn touch_overdue<Q>(&mut self, run: &Run<Q>, die: DieId) {
+        let Some(timing) = &self.collection.timing else { return };
+        let first = die.0 * self.geometry.pools_per_die();
+        for pool in (first..first + self.geometry.pools_per_die()).map(Pool) {
+            if timing.due[pool.index()] <= run.now && !self.ftl.is_overdue(pool) {
+                self.collection.touched.set(pool.index());
+            }
+        }
+    }
+
+    /// Dies that have nothing to do from the beginning rest, too.
+    pub fn dies_may_rest(&mut self) {
+        if self.collection.is_timed() {
+            (0..self.geometry.dies()).for_each(|die| self.dies.touch(die));
+            // What is wanted from the beginning is put off from the beginning.
+            (0..self.geometry.pools() as usize).for_each(|pool| self.collection.touched.set(pool));
+        }
+    }
+
+    /// For how long a die has to have nothing to do until it rests; `None` where nothing comes of that, or it does.
+    #[inline]
+    pub fn rest_after(&self, die: DieId) -> Option<Ns> {
+        let timing = self.collection.timing.as_ref()?;
+        (!timing.resting.get(die.index())).then_some(timing.rest)
+    }
+
+    /// A die has nothing to do: it rests when that is so for so long.
+    pub fn may_rest<Q: WakeQueue>(&mut self, run: &mut Run<Q>, die: DieId, after: Ns) {
+        let wake = self.dies.resource(die.0);
+        if run.queue.wake_time(wake) == Ns::NEVER {
+            run.queue.schedule(wake, run.now + after);
+        }
+    }
+
+    /// A die rests: its pools reconsider.
+    pub fn rest_begins<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
+        let Some(timing) = &mut self.collection.timing else { return };
+        timing.resting.set(die.index());
+        run.counters.die_rests += 1;
+        let first = die.0 * self.geometry.pools_per_die();
+        for pool in (first..first + self.geometry.pools_per_die()).map(Pool) {
+            self.ftl.set_resting(pool, true);
+            self.collection.touched.set(pool.index());
+        }
+    }
+
+    /// Something is queued on a die: it will not rest as it was to, and where that is the host's, it rests no more.
+    #[cold]
+    pub(super) fn rest_ends<Q: WakeQueue>(&mut self, run: &mut Run<Q>, die: DieId, class: QueueClass) {
+        if self.dies[die.0].phase() == Phase::Free {
+            run.queue.cancel(self.dies.resource(die.0));
+        }
+        let Some(timing) = &mut self.collection.timing else { return };
+        if matches!(class, QueueClass::HostRead | QueueClass::HostProgram) && timing.resting.get(die.index()) {
+            timing.resting.clear(die.index());
+            let first = die.0 * self.geometry.pools_per_die();
+            (first..first + self.geometry.pools_per_die()).for_each(|pool| self.ftl.set_resting(Pool(pool), false));
+        }
+    }
+
     /// Where nothing is under way either, host writes that the trigger has wait for garbage collection go on.
     fn found_nothing(&mut self, pool: Pool, under_way: u32) -> CollectionStep {
         let released = under_way == 0 && self.ftl.gc_rests(pool);
@@ -149,6 +273,12 @@ impl Flash {
         let fill = &mut self.collection.jobs[pool.index()].fill;
         *fill = !*fill;
         *fill
+    }
+
+    /// Whether the open page of moves is to be filled from whatever victim.
+    #[inline]
+    pub fn fills_open_moves(&self, pool: Pool) -> bool {
+        self.collection.jobs[pool.index()].fill
     }
 
     /// One read for all units that are moved from a page.

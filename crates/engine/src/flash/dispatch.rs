@@ -59,7 +59,11 @@ impl Flash {
         let ftl = &self.ftl;
         let pools_per_die = self.geometry.pools_per_die();
         let first_pool = die.0 * pools_per_die;
-        let is_urgent = |pool: Pool| ftl.gc_is_urgent(pool) && !ftl.is_refreshing(pool);
+        let is_timed = self.collection.is_timed();
+        let is_urgent = |pool: Pool| {
+            let is_awaited = ftl.gc_is_urgent(pool) || is_timed && ftl.gc_is_overdue(pool);
+            is_awaited && !ftl.is_refreshing(pool)
+        };
         self.dies.pick(run, die.0, || (first_pool..first_pool + pools_per_die).map(Pool).any(is_urgent))
     }
 

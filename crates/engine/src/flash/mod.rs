@@ -97,7 +97,7 @@ impl Flash {
             programs: Programs::new(config, &ftl),
             flushes: FlushEpochs::with_capacity(depth),
             flush_reads: FlushReads::with_capacity(flush_reads),
-            collection: Collection::new(geometry.pools(), config.gc_pages_in_flight),
+            collection: Collection::new(&mut ftl, config.gc_pages_in_flight),
             line: WriteLines::with_capacity(ftl.partitions().map_or(1, Partitions::count), depth * 3),
             geometry,
             ftl,

@@ -22,6 +22,8 @@ pub enum Ending {
     Recovery,
     /// The ramp of one that goes on.
     Ramp,
+    /// The time for which a die had nothing to do, so that it rests.
+    Idleness,
 }
 
 impl Flash {
@@ -34,6 +36,7 @@ impl Flash {
             Phase::DataOut => Some(Ending::DataOut),
             Phase::Recovering => Some(Ending::Recovery),
             Phase::Resuming => Some(Ending::Ramp),
+            Phase::Free if self.collection.is_timed() => Some(Ending::Idleness),
             phase => {
                 debug_assert!(false, "a die without a timed phase ({phase:?}) has no wake-up");
                 None

@@ -32,6 +32,9 @@ impl Flash {
             let command = Self::command_with_shares(run, &transaction);
             run.transactions.join_share(index, command, self.die_and_channel(die));
         }
+        if self.collection.is_timed() {
+            self.rest_ends(run, die, class);
+        }
         self.dies.enqueue(run, die.0, index, class, tracked);
         self.suspend_for(run, die, class);
         index
@@ -48,6 +51,9 @@ impl Flash {
         let die = self.die_of(group);
         self.ftl.read_again(group);
         self.dies.free_after_data_out(run, die.0);
+        if self.collection.is_timed() {
+            self.rest_ends(run, die, class);
+        }
         self.dies.join_queue(run, die.0, index, class);
         self.suspend_for(run, die, class);
     }

@@ -139,6 +139,11 @@ impl<W> Stations<W> {
 
     // ---- choosing --------------------------------------------------------------------------------
 
+    /// A station may be given a command before time moves on.
+    pub fn touch(&mut self, station: u32) {
+        self.touched.set(station as usize);
+    }
+
     /// The next station that may be given a command.
     #[inline]
     pub fn next_touched(&mut self) -> Option<u32> {

@@ -14,6 +14,7 @@ mod attribution;
 mod back_pressure;
 mod cache_parts;
 mod cached_map;
+mod collection_times;
 mod determinism;
 mod dram;
 mod dynamic_allocation;

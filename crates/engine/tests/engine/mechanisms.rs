@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::collection_times::{put_off_until_it_is_overdue, rest_before_the_first_request};
 use crate::scenario::{
     COMMAND, Drive, ERASE, Outcome, PAGE_PROGRAM, PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, flush, mixed_requests,
     policy, policy_with, read, read_units, scenes, sectors, trim, write, write_units,
@@ -536,19 +537,21 @@ fn engine_fields(counters: &EngineCounters) -> Vec<(String, u64)> {
 
 #[test]
 fn every_counter_rises_in_some_scene_whose_times_are_checked() {
-    let more: [fn() -> Outcome; 6] = [
+    let more: [fn() -> Outcome; 8] = [
         stripe_written_and_read,
         group_of_two_planes_erased,
         page_timeout,
         collection_with_nothing_left_to_fill_its_page,
         || two_reads(1, 0),
         ignored_parts_of_a_trim,
+        rest_before_the_first_request,
+        put_off_until_it_is_overdue,
     ];
     let scenes = scenes::all().into_iter().map(|(_, run)| run).chain(more.iter().map(|scene| scene()));
     let mut silent: BTreeSet<String> =
         engine_fields(&EngineCounters::default()).into_iter().map(|(name, _)| name).collect();
     silent.extend(ftl_fields(&FtlCounters::default()).map(|(name, _)| name.to_owned()));
-    assert_eq!(silent.len(), 42 + 10, "fields of both structs");
+    assert_eq!(silent.len(), 44 + 10, "fields of both structs");
     for run in scenes {
         let risen = engine_fields(run.counters())
             .into_iter()

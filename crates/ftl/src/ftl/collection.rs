@@ -12,7 +12,7 @@ use ninescope_model::{BlockGroup, Lpa, Pool, Ppa, Stream};
 use super::{Ftl, Placed, Residence};
 use crate::block::{BlockRecord, GroupState};
 use crate::policies::CandidateView;
-use crate::policies::gc_trigger::PoolSpace;
+use crate::policies::gc_trigger::{PoolSpace, TriggerTiming};
 use crate::policies::victim_selection::NOT_A_CANDIDATE;
 use crate::pool::Collection;
 
@@ -52,7 +52,12 @@ impl Ftl {
     /// the trigger has host writes wait for does not come by itself, and they go on. Returns whether any waited.
     pub fn gc_rests(&mut self, pool: Pool) -> bool {
         let record = &mut self.pools[pool.index()];
-        if !record.holds_host || record.erasing > 0 {
+        if record.erasing > 0 {
+            return false;
+        }
+        // What was begun is over: it begins again as the trigger has it.
+        record.collecting = false;
+        if !record.holds_host {
             return false;
         }
         record.holds_host = false;
@@ -111,8 +116,41 @@ impl Ftl {
     }
 
     /// Whether the pool has too few free groups, counting those that what was handed out will free.
-    pub fn gc_is_needed(&self, pool: Pool) -> bool {
-        self.gc_trigger.needed(self.space_of(pool))
+    fn gc_is_needed(&mut self, pool: Pool) -> bool {
+        let needed = self.gc_trigger.needed(self.space_of(pool));
+        self.pools[pool.index()].collecting = needed;
+        needed
+    }
+
+    /// What the trigger wants the driver to measure; `None` where that is nothing.
+    pub fn trigger_timing(&self) -> Option<TriggerTiming> {
+        self.rules.gc_trigger.chosen().timing()
+    }
+
+    /// The die of a pool rests, or does so no more, as the trigger wants to know.
+    pub fn set_resting(&mut self, pool: Pool, resting: bool) {
+        self.pools[pool.index()].resting = resting;
+    }
+
+    /// Whether a pool's collection would be needed if it had been put off for long enough.
+    pub fn gc_is_put_off(&self, pool: Pool) -> bool {
+        self.gc_trigger.needed(PoolSpace { overdue: true, ..self.space_of(pool) })
+    }
+
+    /// Whether a pool's collection was put off for long enough, as the driver says.
+    pub fn is_overdue(&self, pool: Pool) -> bool {
+        self.pools[pool.index()].overdue
+    }
+
+    /// Whether a pool's collection goes on because it was put off for long enough.
+    pub fn gc_is_overdue(&self, pool: Pool) -> bool {
+        let record = &self.pools[pool.index()];
+        record.overdue && record.collecting
+    }
+
+    /// A pool's collection was put off for long enough, or may be put off.
+    pub fn set_overdue(&mut self, pool: Pool, overdue: bool) {
+        self.pools[pool.index()].overdue = overdue;
     }
 
     fn space_of(&self, pool: Pool) -> PoolSpace {
@@ -123,6 +161,9 @@ impl Ftl {
             reserve: self.reserve_groups,
             groups: self.geometry.blocks_per_plane,
             holds_host: record.holds_host,
+            collecting: record.collecting,
+            resting: record.resting,
+            overdue: record.overdue,
         }
     }
 

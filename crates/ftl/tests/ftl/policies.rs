@@ -642,6 +642,23 @@ fn cleaning_in_the_foreground_has_the_host_wait_until_enough_is_free() {
 }
 
 #[test]
+fn between_two_watermarks_collection_goes_on_once_it_has_begun() {
+    // Two groups are the lower mark, which the third group of the overwrites reaches; five are the upper one. Groups 0 to 2 hold
+    // nothing by then.
+    let watermarks = serde_json::json!({ "policy": "watermarks", "beyond_reserve": 1, "gain": 3 });
+    let mut ftl = overwritten(&watermarks, 16);
+    assert_eq!((ftl.free_groups(Pool(0)), ftl.gc_next(Pool(0), false)), (3, GcStep::Nothing));
+    for (trigger, freed) in [(&watermarks, 3), (&serde_json::json!({ "policy": "free-groups" }), 1)] {
+        let mut ftl = overwritten(trigger, 24);
+        for group in 0..freed {
+            assert_eq!(ftl.gc_next(Pool(0), false), GcStep::Erase(BlockGroup(group)));
+            ftl.erased(BlockGroup(group));
+        }
+        assert_eq!((ftl.gc_next(Pool(0), false), ftl.free_groups(Pool(0))), (GcStep::Nothing, 2 + freed), "{trigger}");
+    }
+}
+
+#[test]
 fn the_host_does_not_wait_for_what_cannot_be_reclaimed() {
     // A mark that nothing reaches, and nothing overwritten.
     let high = serde_json::json!({ "policy": "foreground", "beyond_reserve": 9, "gain": 3 });

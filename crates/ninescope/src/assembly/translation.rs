@@ -175,8 +175,9 @@ pub fn over_provisioning(drive: &LoadedDrive) -> Result<f64, Error> {
 fn check_policies(drive: &LoadedDrive, geometry: &Geometry) -> Result<(), Error> {
     let section = &drive.config.ftl;
     let of_victim = section.victim.chosen().problem(geometry).map(|problem| ("ftl.victim", problem));
+    let of_trigger = || section.gc_trigger.chosen().problem().map(|problem| ("ftl.gc_trigger", problem));
     let of_streams = || section.streams.chosen().problem().map(|problem| ("ftl.streams", problem));
-    match of_victim.or_else(of_streams) {
+    match of_victim.or_else(of_trigger).or_else(of_streams) {
         Some((table, (key, message))) => Err(drive.error_at(&format!("{table}.{key}"), &message)),
         None => Ok(()),
     }

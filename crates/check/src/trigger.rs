@@ -1,0 +1,126 @@
+//! When a group may be emptied for its space: the need of each trigger, from the states of all groups of the pool, and what it wants to
+//! know of time, from the commands of dies.
+//!
+//! How the device measures either is not known here. What `watermarks` began is not followed: it is held to its upper mark alone.
+
+use ninescope_engine::{Event, QueueClass, View};
+use ninescope_ftl::GroupState;
+use ninescope_ftl::policies::GcTriggerConfig;
+use ninescope_kernel::Ns;
+use ninescope_model::{BlockGroup, DieId, Pool};
+
+use crate::rule::{Checked, require};
+
+/// What is known of dies and pools.
+#[derive(Debug, Default)]
+pub struct Trigger {
+    /// By die: when the last of its commands has ended; `NEVER` while one has not.
+    ended: Vec<Ns>,
+    /// By die: it rests, and nothing of the host has been begun since.
+    rests: Vec<bool>,
+    /// By pool: since when collection has been wanted and could be put off.
+    wanted: Vec<Option<Ns>>,
+}
+
+impl Trigger {
+    /// Nothing has happened.
+    pub fn started(&mut self, view: &View<'_>) {
+        let geometry = view.ftl.geometry();
+        self.ended = vec![Ns::ZERO; geometry.dies() as usize];
+        self.rests = vec![false; geometry.dies() as usize];
+        self.wanted = vec![None; geometry.pools() as usize];
+    }
+
+    /// Something has happened.
+    pub fn sees(&mut self, view: &View<'_>, event: &Event<'_>) -> Checked {
+        if let GcTriggerConfig::Deadline(parameters) = &view.ftl.rules().gc_trigger {
+            let low = view.ftl.reserve_groups() + parameters.beyond_reserve;
+            self.wanted_from(view, low, event);
+        }
+        match event {
+            Event::Dispatched { command, class, .. } => {
+                self.ended[command.die.index()] = Ns::NEVER;
+                let of_host = matches!(class, QueueClass::HostRead | QueueClass::HostProgram);
+                self.rests[command.die.index()] &= !of_host;
+            }
+            Event::CommandEnded { command } => self.ended[command.die.index()] = view.now,
+            Event::DataOut { command, until, held } => self.ended[command.die.index()] = (*until).max(*held),
+            Event::DieRests { die } => return self.die_rests(view, *die),
+            Event::VictimChosen { group, fills: false } => return self.chosen(view, *group),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Notes since when each pool has no more than so many groups free.
+    fn wanted_from(&mut self, view: &View<'_>, low: u32, event: &Event<'_>) {
+        for pool in (0..view.ftl.geometry().pools()).map(Pool) {
+            let victim = match event {
+                Event::VictimChosen { group, .. } => Some(*group),
+                _ => None,
+            };
+            let wanted = &mut self.wanted[pool.index()];
+            *wanted = if in_prospect(view, pool, victim) > low { None } else { Some(wanted.unwrap_or(view.now)) };
+        }
+    }
+
+    fn die_rests(&mut self, view: &View<'_>, die: DieId) -> Checked {
+        let timing = view.ftl.trigger_timing();
+        let (rest, ended) = (timing.map_or(Ns::NEVER, |timing| Ns(timing.rest.0)), self.ended[die.index()]);
+        require!(
+            ended != Ns::NEVER && rest != Ns::NEVER && ended + rest <= view.now,
+            Trigger,
+            view.now,
+            "die {die} rests, whose last command ended at {ended}, and {rest} without one are rest"
+        );
+        self.rests[die.index()] = true;
+        Ok(())
+    }
+
+    /// A victim was chosen, and not to fill an open page that somebody waits for.
+    fn chosen(&self, view: &View<'_>, group: BlockGroup) -> Checked {
+        let geometry = view.ftl.geometry();
+        let pool = geometry.pool_and_block(group).0;
+        let (free, reserve) = (in_prospect(view, pool, Some(group)), view.ftl.reserve_groups());
+        let rests = self.rests[geometry.die_of_pool(pool).index()];
+        let is_needed = match &view.ftl.rules().gc_trigger {
+            GcTriggerConfig::FreeGroups(parameters) => free <= reserve + parameters.beyond_reserve,
+            GcTriggerConfig::Foreground(parameters) => {
+                free < reserve + parameters.beyond_reserve + parameters.gain.get()
+            }
+            GcTriggerConfig::Watermarks(parameters) => {
+                free < reserve + parameters.beyond_reserve + parameters.gain.get()
+            }
+            GcTriggerConfig::Idle(parameters) => {
+                let low = reserve + parameters.beyond_reserve;
+                free <= low || rests && free < low + parameters.gain.get()
+            }
+            GcTriggerConfig::Deadline(parameters) => {
+                let wanted = self.wanted[pool.index()];
+                let overdue = wanted.is_some_and(|since| since + Ns(parameters.postponed.0) <= view.now);
+                free <= reserve || free <= reserve + parameters.beyond_reserve && (rests || overdue)
+            }
+        };
+        require!(
+            is_needed,
+            Trigger,
+            view.now,
+            "group {group} is emptied where {free} groups of pool {pool} are free or will be, {reserve} are the reserve, its die {}, \
+             and collection was wanted since {:?}: {:?}",
+            if rests { "rests" } else { "does not rest" },
+            self.wanted[pool.index()],
+            view.ftl.rules().gc_trigger
+        );
+        Ok(())
+    }
+}
+
+/// Groups of a pool that are free or will be, without one that was just chosen.
+fn in_prospect(view: &View<'_>, pool: Pool, chosen: Option<BlockGroup>) -> u32 {
+    let blocks = view.ftl.geometry().blocks_per_plane;
+    let groups = (pool.0 * blocks..(pool.0 + 1) * blocks).map(BlockGroup).filter(|&group| Some(group) != chosen);
+    let comes = |group: &BlockGroup| {
+        matches!(view.ftl.group(*group).state, GroupState::Free | GroupState::Erasing | GroupState::Draining)
+    };
+    groups.filter(comes).count() as u32
+}
