@@ -73,6 +73,7 @@ DRIVES: dict[str, tuple[str, list[str]]] = {
             "ftl.map=entries",
         ],
     ),
+    "held back": ("ssr-dynamic", [*SMALL, "ftl.throttle=proportional"]),
     "soft decisions": ("ssr-dynamic", [*SMALL, "nand.ecc=ldpc", "nand.errors=constant"]),
 }
 ROW = {"cycles": 0, "rber": [1e-4]}

@@ -37,6 +37,7 @@ use crate::scm::ScmBanks;
 use crate::space::Space;
 use crate::streams::StreamBook;
 use crate::sweep::sweep;
+use crate::throttle::Throttle;
 use crate::tier::TierBook;
 use crate::transfers::Transfers;
 use crate::trigger::Trigger;
@@ -66,6 +67,7 @@ pub struct Checker {
     groups: Groups,
     space: Space,
     trigger: Trigger,
+    throttle: Option<Throttle>,
     blocks: Blocks,
     dies: Dies,
     transfers: Transfers,
@@ -105,6 +107,7 @@ impl Checker {
             groups: Groups::default(),
             space: Space::default(),
             trigger: Trigger::default(),
+            throttle: None,
             blocks: Blocks::default(),
             dies: Dies::default(),
             transfers: Transfers::default(),
@@ -449,7 +452,8 @@ impl Probe for Checker {
         }
         self.trigger.sees(view, &event)?;
         match event {
-            Event::Started { write_completion, protocol, lane_depths, limits, buffer } => {
+            Event::Started { write_completion, protocol, lane_depths, limits, buffer, throttle } => {
+                self.throttle = Throttle::started(view, throttle);
                 self.requests.started(lane_depths);
                 self.protocol.started(protocol, lane_depths.len());
                 self.interrupts.started(protocol.interrupts);
@@ -485,6 +489,9 @@ impl Probe for Checker {
             }
             Event::UnitRead { slot, lpa, from } => self.unit_read(view, slot, lpa, from),
             Event::UnitWritten { slot, lpa, old, new, merged_with } => {
+                if let Some(throttle) = &mut self.throttle {
+                    throttle.written(view, lpa, new)?;
+                }
                 self.unit_written(view, slot, lpa, (old, new), merged_with)
             }
             Event::UnitTrimmed { slot, lpa, old } => self.unit_trimmed(view, slot, lpa, old),

@@ -33,6 +33,7 @@ mod scm;
 mod space;
 mod streams;
 mod sweep;
+mod throttle;
 mod tier;
 mod transfers;
 mod trigger;

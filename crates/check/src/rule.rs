@@ -56,6 +56,7 @@ rules! {
         "Units of a group are handed out and its pages programmed in ascending order, once between erases.";
     Space, "space",
         "Host writes leave the reserve alone, and all free groups where collection is in the foreground until it has gained enough or finds nothing to do; no page goes into a write buffer that is full.";
+    Throttle, "throttle", "While little is free, a unit that the host writes is placed as long after the one before it as the throttle says.";
     Victim, "victim", "A group that is emptied for its space is one that the policy may choose.";
     Trigger, "trigger", "A group is emptied for its space when the trigger has it needed, put off or in the background as dies rest.";
     ReadUnprogrammed, "read-unprogrammed", "Only programmed pages are read.";

@@ -9,6 +9,7 @@ use crate::policies::channel_arbitration::ChannelArbitrationConfig;
 use crate::policies::host_arbitration::HostArbitrationConfig;
 use crate::policies::suspend::SuspendPolicyConfig;
 use crate::policies::transaction_scheduler::TransactionSchedulerConfig;
+use crate::policies::write_throttle::WriteThrottleConfig;
 
 /// When a host write completes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -101,6 +102,8 @@ pub struct EngineConfig {
     pub multi_plane: bool,
     /// Pages one pool's garbage collection may have between read and end of program [count].
     pub gc_pages_in_flight: u32,
+    /// How host writes are held back while little is free.
+    pub throttle: WriteThrottleConfig,
     /// Which queue of a die goes next.
     pub scheduler: TransactionSchedulerConfig,
     /// What goes next over a channel.

@@ -66,6 +66,8 @@ pub struct EngineCounters {
     pub die_rests: u64,
     /// Times garbage collection had been put off for long enough.
     pub overdue_collections: u64,
+    /// Units of the host after which the next one was held back, or would have been, because little was free.
+    pub throttled_units: u64,
     /// Erases and programs suspended.
     pub suspends: u64,
     /// Erase loops that were stopped and have to begin anew.

@@ -38,6 +38,7 @@ pub use policies::channel_arbitration::ChannelArbitrationConfig;
 pub use policies::host_arbitration::HostArbitrationConfig;
 pub use policies::suspend::{SuspendPolicy, SuspendPolicyConfig};
 pub use policies::transaction_scheduler::{TransactionScheduler, TransactionSchedulerConfig};
+pub use policies::write_throttle::WriteThrottleConfig;
 pub use probe::{Access, Event, NoProbe, Pair, Probe, View};
 pub use scm::{ScmCounters, ScmPart};
 pub use tier::{Lower, Migration, MigrationKind, Occasion, SlotWaiter, TenantPages, TierConfig, TierPart};

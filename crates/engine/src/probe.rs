@@ -20,6 +20,7 @@ use crate::flash::{BufferLimits, MergedWith, ReadFrom};
 use crate::host::Limit;
 use crate::mapping::{CacheChange, Mapping};
 use crate::meter::{Meter, Parts, Utilization, Waits};
+use crate::policies::write_throttle::WriteThrottleConfig;
 use crate::reliability::{NandCode, Reliability};
 use crate::scm::ScmPart;
 use crate::tier::TierPart;
@@ -98,13 +99,15 @@ impl Default for Access {
 pub enum Event<'a> {
     /// The run begins: what the FTL and the media hold is what preparing left.
     /// `write_completion` is when writes complete, `protocol` what lies between requests and commands, `lane_depths` the most
-    /// requests that each lane has inside, `limits` how much of each is taken in at most, `buffer` how much the write buffer takes.
+    /// requests that each lane has inside, `limits` how much of each is taken in at most, `buffer` how much the write buffer takes,
+    /// `throttle` what holds host writes back.
     Started {
         write_completion: WriteCompletion,
         protocol: ProtocolConfig,
         lane_depths: &'a [u32],
         limits: &'a [Option<Limit>],
         buffer: BufferLimits,
+        throttle: Option<&'a WriteThrottleConfig>,
     },
     /// A host command of a lane entered the device out of one of the host's queues; `request.submitted` is when the host submitted it. `whole` is what the host
     /// asked for, of which the command is a part, the first one where both begin at the same sector.

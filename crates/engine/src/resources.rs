@@ -88,7 +88,11 @@ impl Resources {
         ResourceId(self.stages + 11)
     }
 
+    pub fn throttle(self) -> ResourceId {
+        ResourceId(self.stages + 12)
+    }
+
     pub fn count(self) -> usize {
-        (self.stages + 12) as usize
+        (self.stages + 13) as usize
     }
 }

@@ -9,6 +9,7 @@ mod composition;
 mod filling;
 mod own_planes;
 mod snapshot;
+mod validity;
 
 use ninescope_kernel::{BitTable, IdTable, NONE, prefetch};
 use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa, Stream};
@@ -20,7 +21,7 @@ use crate::filling_order::FillingOrder;
 use crate::minima::Minima;
 use crate::partition::{PartitionedAllocation, Partitions};
 use crate::policies::page_allocation::{Load, Placement};
-use crate::policies::victim_selection::{Candidate, NOT_A_CANDIDATE};
+use crate::policies::victim_selection::NOT_A_CANDIDATE;
 use crate::policies::{
     FreeBlockChoice, GcTrigger, GcTriggerConfig, PageAllocation, StreamChoice, StreamChoiceConfig, Told,
     VictimSelection, VictimSelectionConfig, Written,
@@ -725,50 +726,6 @@ impl Ftl {
         self.victim_selection.closed(pool, group);
         self.refresh_candidate(group);
         self.refresh_space(pool);
-    }
-
-    #[inline]
-    fn validate(&mut self, ppa: Ppa) {
-        self.valid.set(ppa.index());
-        // What is written lies in a group that is no candidate yet.
-        self.valid_counts.change_aside(self.geometry.group_and_offset(ppa).0.index(), |valid| valid + 1);
-    }
-
-    #[inline]
-    fn invalidate(&mut self, ppa: Ppa) {
-        debug_assert!(self.valid.get(ppa.index()), "only a valid unit is invalidated");
-        self.valid.clear(ppa.index());
-        let group = self.geometry.group_and_offset(ppa).0;
-        self.valid_counts.lower(group.index(), |valid| valid - 1);
-        if self.follows_candidates {
-            self.victim_selection.invalidated(group);
-        }
-    }
-
-    fn refresh_candidate(&mut self, group: BlockGroup) {
-        let record = &self.groups[group.index()];
-        let candidate = record.state == GroupState::Closed
-            && record.pending == 0
-            && record.programmed == self.geometry.units_per_group();
-        let before = self.valid_counts.get(group.index());
-        if candidate == (before & NOT_A_CANDIDATE == 0) {
-            return;
-        }
-        self.valid_counts.put(group.index(), before ^ NOT_A_CANDIDATE);
-        if self.follows_candidates {
-            self.tell_of_candidate(group, candidate);
-        }
-    }
-
-    #[cold]
-    fn tell_of_candidate(&mut self, group: BlockGroup, is_one: bool) {
-        if is_one {
-            let (pool, valid) = (self.geometry.pool_and_block(group).0, self.valid_units(group));
-            let erases = self.groups[group.index()].erase_count;
-            self.victim_selection.joined(Candidate { pool, group, valid, erases });
-        } else {
-            self.victim_selection.left(group);
-        }
     }
 
     fn refresh_space(&mut self, pool: Pool) {

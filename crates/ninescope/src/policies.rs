@@ -8,6 +8,7 @@ use ninescope_engine::policies::refresh::RefreshPolicyConfig;
 use ninescope_engine::policies::scrub::ScrubPolicyConfig;
 use ninescope_engine::{
     ChannelArbitrationConfig, HostArbitrationConfig, SuspendPolicyConfig, TransactionSchedulerConfig,
+    WriteThrottleConfig,
 };
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, SectorWearLevelingConfig, StreamChoiceConfig,
@@ -33,6 +34,7 @@ const REGISTRIES: &[ToldRegistry] = &[
     (("ftl.free_block_choice", FreeBlockChoiceConfig::LIST), FreeBlockChoiceConfig::parameters),
     (("ftl.gc_trigger", GcTriggerConfig::LIST), GcTriggerConfig::parameters),
     (("ftl.victim", VictimSelectionConfig::LIST), VictimSelectionConfig::parameters),
+    (("ftl.throttle", WriteThrottleConfig::LIST), WriteThrottleConfig::parameters),
     (("ftl.map", MapConfig::LIST), MapConfig::parameters),
     (("scheduler.transactions", TransactionSchedulerConfig::LIST), TransactionSchedulerConfig::parameters),
     (("scheduler.channel", ChannelArbitrationConfig::LIST), ChannelArbitrationConfig::parameters),

@@ -126,6 +126,8 @@ fn drawn(dice: &mut Dice, parameter: &str, value: &toml::Value) -> Option<toml::
         "longest" => Some(text(dice.time(1, 6))),
         "remaining" => share(dice, &[0.1, 0.5, 0.8]),
         "after" | "postponed" => Some(text(dice.time(1, 7))),
+        "below" => Some(dice.small(1, 6).into()),
+        "gap" => Some(text(dice.time(1, 6))),
         "above" => share(dice, &[0.0, 0.3, 0.5, 0.75, 1.0]),
         "weight" => share(dice, &[0.0, 0.02, 0.2, 1.0]),
         "window" => Some(dice.small(1, 8).into()),

@@ -255,7 +255,11 @@ impl<K: Kind> Device<K> {
             let (write_completion, buffer) = (self.flash.write_completion(), self.flash.buffer_limits());
             let (limits, protocol) = (self.host.lane_limits(), self.host.protocol());
             let lane_depths = &lane_depths;
-            observe!(self, Event::Started { write_completion, protocol, lane_depths, limits: &limits, buffer });
+            let throttle = self.flash.throttle_config();
+            observe!(
+                self,
+                Event::Started { write_completion, protocol, lane_depths, limits: &limits, buffer, throttle }
+            );
         }
         if begins {
             self.flash.dies_may_rest();
@@ -329,8 +333,12 @@ impl<K: Kind> Device<K> {
                 8 => self.arrival_woke(),
                 9 => self.interrupt_woke(),
                 10 => self.fetch_woke(),
-                _ => {
+                11 => {
                     self.held_writes_woke();
+                    Ok(())
+                }
+                _ => {
+                    self.flash.gate_opens();
                     Ok(())
                 }
             }
@@ -529,6 +537,7 @@ mod tests {
             page_timeout: None,
             multi_plane: true,
             gc_pages_in_flight: 1,
+            throttle: Default::default(),
             scheduler: TransactionSchedulerConfig::default(),
             channel: Default::default(),
             arbitration: Default::default(),

@@ -295,9 +295,13 @@ impl<K: Kind> Device<K> {
         while entry.next < entry.end {
             let lpa = Lpa(entry.next);
             let clean = entry.clean && self.flash.may_stay_clean(entry);
+            if self.flash.holds_back(&mut self.run, lpa.0) {
+                return Ok(Placing::Waits);
+            }
             let Some(placed) = self.flash.write_as(self.run.now, lpa, clean, entry.told) else {
                 return Ok(Placing::Waits);
             };
+            self.flash.unit_was_let_in(&mut self.run, lpa, &placed);
             let stall_cause = entry.stall_cause();
             let record =
                 UnitRecord { lpa, parent: entry.command, merge: entry.merge, stall_cause, ..UnitRecord::default() };

@@ -173,7 +173,7 @@ impl Flash {
 
     /// The line of a unit.
     #[inline]
-    fn line_of(&self, unit: u32) -> usize {
+    pub(super) fn line_of(&self, unit: u32) -> usize {
         self.ftl.partitions().map_or(0, |partitions| partitions.of_unit(Lpa(unit)) as usize)
     }
 
@@ -201,7 +201,9 @@ impl Flash {
     /// An entry waits behind so many others. Returns why.
     pub fn join_line<Q>(&mut self, run: &mut Run<Q>, before_it: usize, mut entry: WriteEntry) -> Cause {
         let has_space = self.ftl.has_space_for(Lpa(entry.next), entry.clean, entry.told);
-        let cause = if has_space { Cause::BufferStall } else { Cause::AllocationStall };
+        // What is held back waits for space to be made, although there is some.
+        let is_held = entry.source == Source::Host && self.is_held_back(entry.next, run.now);
+        let cause = if has_space && !is_held { Cause::BufferStall } else { Cause::AllocationStall };
         let line = self.line_of(entry.next);
         entry.stalls.since = (run.now, cause);
         if self.line.stalled == 0 {

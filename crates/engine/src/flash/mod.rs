@@ -17,6 +17,7 @@ mod programs;
 mod queue;
 mod suspend;
 mod tenants;
+mod throttle;
 
 use ninescope_ftl::{Ftl, Partitions};
 use ninescope_kernel::Ns;
@@ -44,6 +45,7 @@ use flush::FlushEpochs;
 use line::WriteLines;
 use loads::Loads;
 use programs::Programs;
+use throttle::Throttle;
 
 /// What a die works on.
 #[derive(Debug, Default)]
@@ -76,6 +78,8 @@ pub struct Flash {
     flush_reads: FlushReads,
     collection: Collection,
     line: WriteLines,
+    /// What holds host writes back while little is free, where something does.
+    throttle: Option<Box<Throttle>>,
 }
 
 impl Flash {
@@ -98,6 +102,7 @@ impl Flash {
             flushes: FlushEpochs::with_capacity(depth),
             flush_reads: FlushReads::with_capacity(flush_reads),
             collection: Collection::new(&mut ftl, config.gc_pages_in_flight),
+            throttle: Throttle::new(&config.throttle, ftl.partitions().map_or(1, Partitions::count)),
             line: WriteLines::with_capacity(ftl.partitions().map_or(1, Partitions::count), depth * 3),
             geometry,
             ftl,

@@ -11,3 +11,4 @@ pub mod refresh;
 pub mod scrub;
 pub mod suspend;
 pub mod transaction_scheduler;
+pub mod write_throttle;

@@ -34,5 +34,6 @@ mod suspend_bounds;
 mod suspend_practical;
 mod suspend_sequences;
 mod tenants;
+mod throttle;
 mod tier_mechanisms;
 mod volatile_cache;

@@ -8,6 +8,7 @@ use crate::scenario::{
     COMMAND, Drive, ERASE, Outcome, PAGE_PROGRAM, PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, flush, mixed_requests,
     policy, policy_with, read, read_units, scenes, sectors, trim, write, write_units,
 };
+use crate::throttle::six_writes_that_are_held_back;
 use ninescope_engine::{
     ChannelArbitrationConfig, EngineCounters, SimulationError, TransactionSchedulerConfig, WriteCompletion,
 };
@@ -537,7 +538,7 @@ fn engine_fields(counters: &EngineCounters) -> Vec<(String, u64)> {
 
 #[test]
 fn every_counter_rises_in_some_scene_whose_times_are_checked() {
-    let more: [fn() -> Outcome; 8] = [
+    let more: [fn() -> Outcome; 9] = [
         stripe_written_and_read,
         group_of_two_planes_erased,
         page_timeout,
@@ -546,6 +547,7 @@ fn every_counter_rises_in_some_scene_whose_times_are_checked() {
         ignored_parts_of_a_trim,
         rest_before_the_first_request,
         put_off_until_it_is_overdue,
+        six_writes_that_are_held_back,
     ];
     let scenes = scenes::all().into_iter().map(|(_, run)| run).chain(more.iter().map(|scene| scene()));
     let mut silent: BTreeSet<String> =

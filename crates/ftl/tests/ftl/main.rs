@@ -1,5 +1,6 @@
 //! The tests of the crate from outside: one program, because each program links all of it again.
 
+mod cost_benefit;
 mod filling;
 mod late_moves;
 mod partitions;

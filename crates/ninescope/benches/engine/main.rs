@@ -117,6 +117,9 @@ fn main() {
     if wanted("steady state") {
         untimed::steady_states(blocks(full), &mut figures);
     }
+    if wanted("victims") {
+        untimed::victims(&mut figures);
+    }
     println!(
         "\n{:<31} {:>9} {:>11} {:>11} {:>8} {:>6} {:>12}",
         "", "M req/s", "M pages/s", "M units/s", "events", "WAF", "simulated"

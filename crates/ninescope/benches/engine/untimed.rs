@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use ninescope::{DriveSource, RunRequest, Simulation, WorkloadSource};
+use ninescope_ftl::policies::VictimSelectionConfig;
 use ninescope_ftl::{Ftl, FtlConfig, InstantDriver};
 use ninescope_kernel::RandomStream;
 use ninescope_model::{Geometry, Lpa};
@@ -106,4 +107,46 @@ fn steady_state(blocks: u32, victim: &str, spare: f64) -> (f64, f64) {
     let result: Value = serde_json::from_str(&simulation.result_json(true).expect("a result")).expect("JSON");
     let number = |value: &Value| value.as_f64().expect("a number");
     (number(&result["performance"]["prepare_seconds"]), number(&result["steady_state"]["waf"]))
+}
+
+/// What a write of the host costs under the instant driver on one pool, by the victim policy and how many block groups there are:
+/// small groups, of which a victim is chosen every few writes.
+pub fn victims(figures: &mut Figures) {
+    const UNITS: u32 = 16;
+    let sizes: &[u32] = if crate::is_tried() { &[64] } else { &[1_024, 16_384, 262_144] };
+    let heads: Vec<String> = sizes.iter().map(|groups| format!("{groups:>12} groups")).collect();
+    println!("\nhost write, one pool of groups of {UNITS} units {}", heads.join(""));
+    for (victim, _) in VictimSelectionConfig::LIST {
+        let took: Vec<f64> = sizes.iter().map(|&groups| write_of(victim, groups, UNITS)).collect();
+        let told: Vec<String> = took.iter().map(|took| format!("{took:>16.0} ns")).collect();
+        println!("  {victim:<40} {}", told.join(""));
+        for (groups, took) in sizes.iter().zip(&took) {
+            figures.keep(format!("host write, {victim}, {groups} groups [ns]"), *took);
+        }
+    }
+}
+
+/// Nanoseconds for a write, once each unit was overwritten once on average.
+fn write_of(victim: &str, groups: u32, units_per_group: u32) -> f64 {
+    let geometry = Geometry::checked(1, 1, 1, 1, groups, units_per_group, 4_096, 4_096, 1).expect("a legal geometry");
+    let config = FtlConfig {
+        geometry,
+        logical_units: (f64::from(geometry.units()) / SPARE) as u32,
+        victim_selection: serde_json::from_value(json!({ "policy": victim })).expect("a victim policy"),
+        ..drive(32)
+    };
+    let mut ftl = Ftl::new(&config).expect("enough spare blocks");
+    let mut stream = RandomStream::new(1, "bench", "victims");
+    let mut driver = InstantDriver::new(&mut ftl);
+    driver.fill(0..config.logical_units);
+    let mut write = |count: u32| {
+        for _ in 0..count {
+            driver.write(Lpa(stream.below(u64::from(config.logical_units)) as u32)).expect("space");
+        }
+    };
+    write(config.logical_units);
+    let count = if crate::is_tried() { 100 } else { 400_000 };
+    let begin = Instant::now();
+    write(count);
+    begin.elapsed().as_secs_f64() * 1e9 / f64::from(count)
 }

@@ -41,6 +41,9 @@ pub fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: boo
     if let Some((key, message)) = scheduler.arbitration.chosen().problem() {
         return Err(drive.error_at(&format!("scheduler.arbitration.{key}"), &message));
     }
+    if let Some((key, message)) = drive.config.ftl.throttle.chosen().problem() {
+        return Err(drive.error_at(&format!("ftl.throttle.{key}"), &message));
+    }
     Ok(EngineConfig {
         queue_depth: controller.queue_depth,
         command_cost: Ns(controller.command_cost.0),
@@ -52,6 +55,7 @@ pub fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: boo
         page_timeout: controller.page_timeout.map(|timeout| Ns(timeout.0)),
         multi_plane: scheduler.multi_plane,
         gc_pages_in_flight: drive.config.ftl.gc_pages_in_flight.unwrap_or(4 * geometry.frontier_planes),
+        throttle: drive.config.ftl.throttle.clone(),
         scheduler: scheduler.transactions.clone(),
         channel: scheduler.channel.clone(),
         arbitration: scheduler.arbitration.clone(),

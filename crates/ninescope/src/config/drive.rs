@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use ninescope_engine::WriteThrottleConfig;
 use ninescope_engine::policies::back_pressure::BackPressureConfig;
 use ninescope_engine::policies::mapping::MapConfig;
 use ninescope_engine::policies::refresh::RefreshPolicyConfig;
@@ -203,6 +204,9 @@ pub struct FtlSection {
     /// What garbage collection empties next.
     #[serde(deserialize_with = "string_or_table")]
     pub victim: VictimSelectionConfig,
+    /// How host writes are held back while little is free.
+    #[serde(deserialize_with = "string_or_table", skip_serializing_if = "is_stop_and_go")]
+    pub throttle: WriteThrottleConfig,
     /// How much of the map is in memory.
     #[serde(deserialize_with = "string_or_table", skip_serializing_if = "is_ideal")]
     pub map: MapConfig,
@@ -221,9 +225,14 @@ impl Default for FtlSection {
             free_block_choice: FreeBlockChoiceConfig::default(),
             gc_trigger: GcTriggerConfig::default(),
             victim: VictimSelectionConfig::default(),
+            throttle: WriteThrottleConfig::default(),
             map: MapConfig::default(),
         }
     }
+}
+
+fn is_stop_and_go(throttle: &WriteThrottleConfig) -> bool {
+    *throttle == WriteThrottleConfig::default()
 }
 
 fn is_ideal(map: &MapConfig) -> bool {

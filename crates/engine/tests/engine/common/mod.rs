@@ -107,6 +107,7 @@ impl Bench {
                 page_timeout: None,
                 multi_plane: true,
                 gc_pages_in_flight: 4,
+                throttle: Default::default(),
                 scheduler: TransactionSchedulerConfig::default(),
                 channel: Default::default(),
                 arbitration: Default::default(),

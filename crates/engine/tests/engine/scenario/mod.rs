@@ -367,6 +367,7 @@ impl Default for Drive {
                 page_timeout: None,
                 multi_plane: true,
                 gc_pages_in_flight: 4,
+                throttle: Default::default(),
                 scheduler: TransactionSchedulerConfig::default(),
                 channel: Default::default(),
                 arbitration: Default::default(),
