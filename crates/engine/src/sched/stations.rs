@@ -57,9 +57,10 @@ impl<W: Default> Stations<W> {
     pub fn new(
         (stations, first): (u32, ResourceId),
         (buses, first_bus): (u32, ResourceId),
-        scheduler: Box<dyn TransactionScheduler>,
+        mut scheduler: Box<dyn TransactionScheduler>,
         channel: &ChannelArbitrationConfig,
     ) -> Self {
+        scheduler.dies(stations);
         Self {
             all: (0..stations).map(|_| Station::default()).collect(),
             buses: (0..buses).map(|_| Bus::default()).collect(),
@@ -166,7 +167,7 @@ impl<W> Stations<W> {
             return Some(QueueClass::IdleRead);
         }
         let (queues, transactions) = (&unit.queues, &run.transactions.slab);
-        self.scheduler.pick(&DieView { waiting, gc_is_urgent: urgent(), queues, transactions })
+        self.scheduler.pick(&DieView { die: station, waiting, gc_is_urgent: urgent(), queues, transactions })
     }
 
     /// Takes the first transaction of a class that waits.

@@ -10,6 +10,8 @@ use crate::transaction::{CLASSES, QueueClass, Transaction};
 /// What waits on a die. A policy asks for what it needs of it.
 #[derive(Clone, Copy, Debug)]
 pub struct DieView<'a> {
+    /// Which die it is.
+    pub die: u32,
     /// Bit `c` is set when class `c` has transactions waiting; at least one is.
     pub waiting: u8,
     /// Host writes wait for garbage collection on this die.
@@ -50,6 +52,9 @@ pub trait TransactionScheduler: Debug + Send {
     /// The class to serve next, which must have something waiting; `None` leaves the die idle until
     /// something else is queued on it.
     fn pick(&mut self, view: &DieView) -> Option<QueueClass>;
+
+    /// Told once how many dies there are.
+    fn dies(&mut self, _count: u32) {}
 }
 
 /// What a scheduler can be told.
@@ -63,6 +68,7 @@ policy_registry! {
     TransactionSchedulerConfig as dyn TransactionSchedulerParameters;
     "reads-first" => reads_first::ReadsFirst, "reads before writes before garbage collection, which passes writes when they wait for it";
     "fifo" => fifo::Fifo, "in the order of arrival, whatever it is";
+    "in-turns" => in_turns::InTurns, "as reads-first, and garbage collection that writes wait for passes them for some accesses at a time";
 }
 
 impl TransactionSchedulerConfig {
