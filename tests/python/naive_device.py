@@ -568,7 +568,8 @@ class NaiveDevice:
             elif isinstance(step, Erase):
                 self._erase_when_unread(step.group)
             elif step != WAIT or under_way.reads + under_way.programs > 0 or not self.ftl.is_urgent(pool):
-                if under_way.reads + under_way.programs == 0 and self.ftl.rests(pool):
+                # A victim that waits for its moves is not over yet.
+                if step != WAIT and under_way.reads + under_way.programs == 0 and self.ftl.rests(pool):
                     self._something_freed = bool(self._stalled) or self._something_freed
                 return
             elif under_way.fills:

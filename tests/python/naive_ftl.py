@@ -507,6 +507,7 @@ class FollowedAllocation:
 FOLLOWED = ("ftl.page_allocation", "ftl.free_block_choice", "ftl.victim")
 """Registries whose decisions a log shows. A trigger does not show there: it has a rule, or is left out."""
 
+
 def fewest_valid_of_the_first(parameters: Policy, seed: int) -> Choice:
     def choose(groups: list[Group]) -> Group | None:
         filled = [group for group in groups if group.filled_as is not None and not group.is_victim]

@@ -72,7 +72,8 @@ def drawn_settings(generator: random.Random) -> tuple[Settings, float]:
     shape = dataclasses.replace(drawn_shape(generator), blocks_per_plane=usable + spare)
     over_provisioning = round(shape.blocks_per_plane / usable - 1 + 0.001, 4)
     policies = {
-        # By what dies have to do, or for how long they had nothing to do, the naive model decides nothing: a time of its own would be in it.
+        # By what dies have to do, or for how long they had nothing to do, the naive model decides nothing:
+        # a time of its own would be in it.
         key: generator.choice([each for each in variants if each["policy"] not in BY_TIME])
         for key, variants in VARIANTS.items()
     }

@@ -36,7 +36,7 @@ impl Throttle {
         let first = geometry.pool_and_block(geometry.group_and_offset(place).0).0.0 * geometry.blocks_per_plane;
         let groups = (first..first + geometry.blocks_per_plane).map(BlockGroup);
         let free = groups.filter(|&group| ftl.group(group).state == GroupState::Free).count() as u32;
-        let missing = (self.below + ftl.reserve_groups()).saturating_sub(free).min(self.below);
+        let missing = self.below.saturating_add(ftl.reserve_groups()).saturating_sub(free).min(self.below);
         self.next[line] = view.now + Ns(self.gap.0 * u64::from(missing) / u64::from(self.below));
         Ok(())
     }

@@ -3,6 +3,8 @@
 //!
 //! How the device measures either is not known here. What `watermarks` began is not followed: it is held to its upper mark alone.
 
+use std::num::NonZeroU32;
+
 use ninescope_engine::{Event, QueueClass, View};
 use ninescope_ftl::GroupState;
 use ninescope_ftl::policies::GcTriggerConfig;
@@ -34,7 +36,7 @@ impl Trigger {
     /// Something has happened.
     pub fn sees(&mut self, view: &View<'_>, event: &Event<'_>) -> Checked {
         if let GcTriggerConfig::Deadline(parameters) = &view.ftl.rules().gc_trigger {
-            let low = view.ftl.reserve_groups() + parameters.beyond_reserve;
+            let low = view.ftl.reserve_groups().saturating_add(parameters.beyond_reserve);
             self.wanted_from(view, low, event);
         }
         match event {
@@ -83,22 +85,19 @@ impl Trigger {
         let pool = geometry.pool_and_block(group).0;
         let (free, reserve) = (in_prospect(view, pool, Some(group)), view.ftl.reserve_groups());
         let rests = self.rests[geometry.die_of_pool(pool).index()];
+        let low = |beyond: u32| reserve.saturating_add(beyond);
+        let high = |beyond: u32, gain: NonZeroU32| low(beyond).saturating_add(gain.get());
         let is_needed = match &view.ftl.rules().gc_trigger {
-            GcTriggerConfig::FreeGroups(parameters) => free <= reserve + parameters.beyond_reserve,
-            GcTriggerConfig::Foreground(parameters) => {
-                free < reserve + parameters.beyond_reserve + parameters.gain.get()
+            GcTriggerConfig::FreeGroups(told) => free <= low(told.beyond_reserve),
+            GcTriggerConfig::Foreground(told) => free < high(told.beyond_reserve, told.gain),
+            GcTriggerConfig::Watermarks(told) => free < high(told.beyond_reserve, told.gain),
+            GcTriggerConfig::Idle(told) => {
+                free <= low(told.beyond_reserve) || rests && free < high(told.beyond_reserve, told.gain)
             }
-            GcTriggerConfig::Watermarks(parameters) => {
-                free < reserve + parameters.beyond_reserve + parameters.gain.get()
-            }
-            GcTriggerConfig::Idle(parameters) => {
-                let low = reserve + parameters.beyond_reserve;
-                free <= low || rests && free < low + parameters.gain.get()
-            }
-            GcTriggerConfig::Deadline(parameters) => {
+            GcTriggerConfig::Deadline(told) => {
                 let wanted = self.wanted[pool.index()];
-                let overdue = wanted.is_some_and(|since| since + Ns(parameters.postponed.0) <= view.now);
-                free <= reserve || free <= reserve + parameters.beyond_reserve && (rests || overdue)
+                let overdue = wanted.is_some_and(|since| since + Ns(told.postponed.0) <= view.now);
+                free <= reserve || free <= low(told.beyond_reserve) && (rests || overdue)
             }
         };
         require!(

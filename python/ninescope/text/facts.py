@@ -170,6 +170,9 @@ def _events(counters: Mapping[str, int]) -> Iterator[tuple[str, str]]:
         for name, words in (
             ("buffer_stalls", "waits of writes for the write buffer"),
             ("allocation_stalls", "waits of writes for a free page"),
+            ("throttled_units", "units behind which writes were held back"),
+            ("die_rests", "times a die came to rest"),
+            ("overdue_collections", "collections put off for as long as may be"),
             ("read_modify_write_reads", "reads to complete units written in part"),
             ("unmapped_units", "units read that were never written"),
             ("suspends", "operations suspended"),

@@ -67,8 +67,11 @@ fn cost_benefit_takes_a_candidate_with_most_to_gain_for_its_cost() {
         if placed.closed {
             changes.programmed(&mut ftl, &placed);
         }
+        if !placed.opened {
+            continue;
+        }
         let mut present = None;
-        while placed.opened {
+        loop {
             let candidates: Vec<(BlockGroup, u32)> = (0..12)
                 .map(BlockGroup)
                 .filter(|&group| ftl.group(group).state == GroupState::Closed)

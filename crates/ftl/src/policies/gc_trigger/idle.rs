@@ -2,9 +2,8 @@
 //! die that has rested for `after` collects until `gain` more are free, and stops between two moves when the host comes. Writes find
 //! space then that they would have had to wait for, and pages are moved that might have become invalid by themselves.
 //!
-//! Bux and Iliadis ("Performance of greedy garbage collection in flash-based solid-state drives", 2010) leave it out to have the least write
-//! amplification; drives do it, and Kang and others ("Reinforcement learning-assisted garbage collection to mitigate long-tail latency in
-//! SSD", 2017) call it background collection.
+//! Kang, Shin and Yoo ("Reinforcement learning-assisted garbage collection to mitigate long-tail latency in SSD", 2017) learn how much to do
+//! in such a time; here it is given.
 
 use std::num::NonZeroU32;
 

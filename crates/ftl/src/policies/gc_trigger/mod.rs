@@ -7,6 +7,7 @@ use ninescope_model::policy_registry;
 use ninescope_model::units::Duration;
 
 /// What a trigger may look at.
+#[allow(clippy::struct_excessive_bools)] // facts of their own
 #[derive(Clone, Copy, Debug)]
 pub struct PoolSpace {
     /// Groups that are free.

@@ -18,6 +18,7 @@ use super::{CandidateView, VictimSelection, VictimSelectionParameters};
 #[serde(deny_unknown_fields, default)]
 pub struct SecondChance {
     /// The share of its units (0 to 1) of which a group has to hold more valid ones to be passed over.
+    #[schemars(range(min = 0, max = 1))]
     pub above: f64,
 }
 

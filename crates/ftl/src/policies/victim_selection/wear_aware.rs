@@ -17,6 +17,7 @@ use crate::minima::Minima;
 #[serde(deny_unknown_fields, default)]
 pub struct WearAware {
     /// What a program/erase cycle weighs, as a share of the units of a group (0 to 1).
+    #[schemars(range(min = 0, max = 1))]
     pub weight: f64,
 }
 
