@@ -204,7 +204,7 @@ impl Flash {
         let first = die.0 * self.geometry.pools_per_die();
         for pool in (first..first + self.geometry.pools_per_die()).map(Pool) {
             if timing.due[pool.index()] <= run.now && !self.ftl.is_overdue(pool) {
-                self.collection.touched.set(pool.index());
+                self.collection.touched.touch(pool.0);
             }
         }
     }
@@ -214,7 +214,7 @@ impl Flash {
         if self.collection.is_timed() {
             (0..self.geometry.dies()).for_each(|die| self.dies.touch(die));
             // What is wanted from the beginning is put off from the beginning.
-            (0..self.geometry.pools() as usize).for_each(|pool| self.collection.touched.set(pool));
+            (0..self.geometry.pools()).for_each(|pool| self.collection.touched.touch(pool));
         }
     }
 
@@ -241,7 +241,7 @@ impl Flash {
         let first = die.0 * self.geometry.pools_per_die();
         for pool in (first..first + self.geometry.pools_per_die()).map(Pool) {
             self.ftl.set_resting(pool, true);
-            self.collection.touched.set(pool.index());
+            self.collection.touched.touch(pool.0);
         }
     }
 

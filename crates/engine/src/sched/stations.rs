@@ -142,7 +142,7 @@ impl<W> Stations<W> {
 
     /// A station may be given a command before time moves on.
     pub fn touch(&mut self, station: u32) {
-        self.touched.set(station as usize);
+        self.touched.touch(station);
     }
 
     /// The next station that may be given a command.

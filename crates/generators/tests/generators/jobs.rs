@@ -28,7 +28,7 @@ fn a_job_file_speaks_fio() {
     let read = job("name = 'a'\nrw = 'randrw'\nbs = '16k'\nrwmixread = 70\niodepth = 32\n\
         random_distribution = 'zipf:1.2'\noffset = '1MiB'\nsize = '64MiB'\nnumber_ios = 1000\nduration = '5s'\n\
         rate_iops = 2e4\nrate_process = 'poisson'\nblockalign = 4096\nflush_every = 10\n\
-        each_pass = 'anew'\npass_size = '16MiB'\nfua = 0.25");
+        each_pass = 'anew'\npass_size = '16MiB'\nfua = 0.25\nstream = 3");
     let expected = JobConfig {
         name: "a".to_owned(),
         rw: AccessPattern::RandRw,
@@ -78,6 +78,7 @@ fn a_job_file_speaks_fio() {
         blockalign: Some(Bytes(4096)),
         flush_every: Some(10),
         fua: 0.25,
+        stream: 3,
     };
     assert_eq!(read, expected);
     let text = toml::to_string(&expected).expect("is plain data");
