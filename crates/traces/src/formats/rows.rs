@@ -64,7 +64,7 @@ mod tests {
 
     use super::*;
 
-    const FLUSH: Request = Request { submitted: Ns(7), lba: Lba(0), sectors: 0, op: Op::Flush, hint: CacheHint::None, fua: false };
+    const FLUSH: Request = Request { submitted: Ns(7), lba: Lba(0), sectors: 0, op: Op::Flush, hint: CacheHint::None, fua: false, stream: 0 };
 
     #[test]
     fn a_row_is_what_it_was_made_of() {
