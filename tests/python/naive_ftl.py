@@ -511,8 +511,10 @@ FOLLOWED = ("ftl.page_allocation", "ftl.free_block_choice", "ftl.victim")
 def fewest_valid_of_the_first(parameters: Policy, seed: int) -> Choice:
     def choose(groups: list[Group]) -> Group | None:
         filled = [group for group in groups if group.filled_as is not None and not group.is_victim]
-        window = sorted(filled, key=lambda group: group.filled_as)[: parameters.get("window", 64)]
-        return min(candidates(window), key=lambda group: (len(group.valid), group.filled_as), default=None)
+        line = sorted(filled, key=lambda group: group.filled_as)
+        window = candidates(line[: parameters.get("window", 64)])
+        # Where nothing in the window is on the media yet, it is the first behind it.
+        return min(window or candidates(line)[:1], key=lambda group: len(group.valid), default=None)
 
     return choose
 

@@ -44,7 +44,12 @@ pub fn chosen(view: &View<'_>, group: BlockGroup) -> Checked {
             let is_in_window = |one: &Known<'_>| {
                 older_than(one) + usize::from(victim.is_older_than(one)) < parameters.window.get() as usize
             };
-            is_in_window(&victim) && candidates().filter(is_in_window).all(|other| other.valid >= victim.valid)
+            if is_in_window(&victim) {
+                candidates().filter(is_in_window).all(|other| other.valid >= victim.valid)
+            } else {
+                // Nothing in the window is on the media yet.
+                !candidates().any(|other| is_in_window(&other) || other.is_older_than(&victim))
+            }
         }
         VictimSelectionConfig::WearAware(parameters) => {
             let cycle = parameters.weight * f64::from(units);

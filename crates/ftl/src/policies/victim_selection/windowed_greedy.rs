@@ -105,8 +105,12 @@ impl VictimSelection for WindowedGreedySelection {
     fn select(&mut self, view: &CandidateView<'_>) -> Option<u32> {
         self.fill(view);
         let begin = (view.pool.0 * self.window) as usize;
-        // A window of groups whose programs have not ended has none: they will have.
-        let place = self.keys.least(begin..begin + self.window as usize)?;
+        let Some(place) = self.keys.least(begin..begin + self.window as usize) else {
+            // Programs into all that is in the window, or moves, are still under way: the oldest behind it.
+            let behind = &mut self.behind[view.pool.index()];
+            let position = behind.iter().position(|&group| view.valid_units(group - view.first).is_some())?;
+            return behind.remove(position).map(|group| group - view.first);
+        };
         let group = self.group_at[place];
         self.clear(view.pool, place as u32);
         Some(group - view.first)
