@@ -518,6 +518,10 @@ impl Mapping {
     /// A page that commands wait for was found again. It is whole in the controller and written anew; what is never written is
     /// read once more, to be kept.
     pub fn rebuilt(&mut self, page: u32) {
+        if !self.is_written && self.is_held.get(page as usize) {
+            // It was kept while it was read.
+            return;
+        }
         self.want_update(page);
         if self.is_written {
             self.is_held.set(page as usize);
