@@ -263,10 +263,10 @@ fn check_times(drive: &LoadedDrive) -> Result<(), Error> {
 /// Pages that wait for their die, which must be enough for a stripe to fill.
 fn buffered_pages(drive: &LoadedDrive, geometry: &Geometry) -> Result<u32, Error> {
     let controller = &drive.config.controller;
-    let buffered_pages = controller.buffered_pages.unwrap_or(2 * geometry.planes_per_die).max(1);
     let ftl = &drive.config.ftl;
     let kinds = if ftl.map.chosen().rules().is_some() { 2 } else { ftl.streams.kinds().0 };
     let least = EngineConfig::buffered_pages_min(geometry) * kinds;
+    let buffered_pages = controller.buffered_pages.unwrap_or((2 * geometry.planes_per_die).max(least)).max(1);
     if buffered_pages < least {
         let message = format!("is {buffered_pages}, at least {least} are needed, or a stripe could never fill");
         return Err(drive.error_at("controller.buffered_pages", &message));

@@ -18,13 +18,14 @@ pub enum Setting {
 }
 
 impl Setting {
-    /// That of a key of the configuration; a registry that joins where another already is needs no line here.
-    fn of(key: &str) -> Self {
-        match key.split('.').next() {
+    /// That of a case; a registry that joins where another already is needs no line here.
+    fn of(case: &str) -> Self {
+        match case.split(['.', '=']).next() {
             Some("scm") => Self::Scm,
             Some("tier") => Self::Tier,
             Some("nand" | "scrub" | "refresh") => Self::Coded,
-            _ if key == "ftl.streams" => Self::Coded,
+            // What is clean is told there.
+            _ if ["ftl.streams=single", "ftl.streams=clean-apart"].contains(&case) => Self::Coded,
             _ => Self::Flash,
         }
     }
@@ -41,7 +42,10 @@ impl Setting {
         let sets = match case.split_once('=') {
             Some(("nand.retry", "soft-sensing")) => vec![ldpc, case],
             // A channel is shared by both dies.
-            // A second frontier takes blocks.
+            // Each frontier takes blocks.
+            Some(("ftl.streams", _)) if self == Self::Flash => {
+                vec!["geometry.blocks_per_plane=30", "geometry.pages_per_block=4", case]
+            }
             Some(("ftl.map", _)) => vec!["geometry.blocks_per_plane=18", case],
             Some(("scheduler.channel", _)) => vec!["geometry.channels=1", "geometry.dies_per_package=2", case],
             _ => vec![case],
@@ -52,6 +56,12 @@ impl Setting {
             request["workload"] = json!({ "job": [
                 { "name": "large", "rw": "randwrite", "bs": "16k", "iodepth": 64, "requests": 300, "weight": 5 },
                 { "name": "small", "rw": "randrw", "bs": "1k", "iodepth": 64, "requests": 100, "priority": "low" },
+            ] });
+        }
+        if case == "ftl.streams=hinted" {
+            request["workload"] = json!({ "job": [
+                { "name": "hot", "rw": "randwrite", "bs": "2k", "size": "1MiB", "requests": 150, "stream": 1 },
+                { "name": "cold", "rw": "randwrite", "bs": "16k", "iodepth": 4, "offset": "1MiB", "requests": 250, "stream": 2 },
             ] });
         }
         let drive = match self {
@@ -120,7 +130,7 @@ pub fn cases() -> Vec<Case> {
     // A drive of one medium has its own cases.
     let named = of_all.filter(|(key, name)| !is_of_one_medium(key, name)).map(|(key, name)| format!("{key}={name}"));
     let setting = |case: String| {
-        let of = Setting::of(case.split('=').next().unwrap_or_default());
+        let of = Setting::of(&case);
         (case, of)
     };
     named.map(with_parameters).chain(VARIANTS.map(str::to_owned)).map(setting).collect()
