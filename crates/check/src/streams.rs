@@ -1,6 +1,6 @@
 //! Which stream takes a unit: what each choice of streams says, written out anew.
 //!
-//! Where a choice goes by times that only it knows (SepBIT's threshold), it is held to there being one: of what is written or
+//! Where a choice goes by times that only it knows (`SepBIT`'s threshold), it is held to there being one: of what is written or
 //! moved between two erases, nothing that is longer-lived than other data is in a class of shorter-lived data.
 
 use ninescope_engine::View;
@@ -22,12 +22,8 @@ impl Ages {
     fn take(&mut self, class: usize, age: u64) -> bool {
         let seen = self.0[class].get_or_insert((age, age));
         *seen = (seen.0.min(age), seen.1.max(age));
-        let in_order = |pair: &[Option<(u64, u64)>]| match *pair {
-            [Some((_, oldest)), Some((youngest, _))] => oldest < youngest,
-            _ => true,
-        };
-        let classes: Vec<_> = self.0.into_iter().filter(Option::is_some).collect();
-        classes.windows(2).all(in_order)
+        let classes: Vec<(u64, u64)> = self.0.into_iter().flatten().collect();
+        classes.windows(2).all(|pair| pair[0].1 < pair[1].0)
     }
 }
 

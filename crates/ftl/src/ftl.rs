@@ -92,6 +92,7 @@ pub struct CollectionRules {
 }
 
 /// A page-mapped flash translation layer.
+#[allow(clippy::struct_excessive_bools)] // what its policies want to know, each by itself
 #[derive(Debug)]
 pub struct Ftl {
     geometry: Geometry,
@@ -121,7 +122,7 @@ pub struct Ftl {
     stream_choice: Box<dyn StreamChoice>,
     /// Kinds of data that are kept apart.
     kinds: u32,
-    /// Whether the stream choice has them.
+    /// Whether the stream choice has several kinds of data.
     chooses_streams: bool,
     /// Whether it hears what the host says.
     listens: bool,
@@ -384,7 +385,7 @@ impl Ftl {
         self.kinds > 1
     }
 
-    /// Whether the choice of streams has several.
+    /// Whether the choice of streams has several kinds of data.
     pub fn chooses_streams(&self) -> bool {
         self.chooses_streams
     }

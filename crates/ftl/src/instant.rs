@@ -86,14 +86,15 @@ impl<'a> InstantDriver<'a> {
         }
     }
 
-    /// Writes the units of a request. Garbage is collected when all of them have a place, as on a drive whose buffer takes a
+    /// Writes the units of a request, of which the host `told` something. Garbage is collected when all of them have a place, as on a drive whose buffer takes a
     /// request at once: what the request overwrites is garbage by then.
     ///
     /// # Errors
     /// As [`InstantDriver::write`].
-    pub fn write_request(&mut self, units: Range<u32>) -> Result<(), FtlError> {
+    pub fn write_request(&mut self, units: Range<u32>, told: Told) -> Result<(), FtlError> {
+        let clean = self.clean;
         for unit in units {
-            let placed = self.place(Lpa(unit))?;
+            let placed = self.place_by(|ftl| ftl.write_as(Lpa(unit), clean, told))?;
             if placed.opened && !self.opened.contains(&placed.pool) {
                 self.opened.push(placed.pool);
             }

@@ -8,6 +8,7 @@ use super::dice::Dice;
 use super::keys::{put_at, text, value_at};
 
 /// What a drive has of it.
+#[allow(clippy::struct_excessive_bools)] // independent of each other but for what `draw` says
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Wants {
     /// Its flash is guarded by a code.

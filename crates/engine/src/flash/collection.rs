@@ -48,7 +48,7 @@ struct Timing {
 }
 
 impl Collection {
-    /// Nothing under way in so many pools.
+    /// Nothing under way in the pools of a translation layer, each of which may have so many pages under way.
     pub fn new(ftl: &mut Ftl, pages_max: u32) -> Self {
         let (pools, dies) = (ftl.geometry().pools() as usize, ftl.geometry().dies() as usize);
         let timing = ftl.trigger_timing().map(|timing| {

@@ -755,7 +755,7 @@ fn what_a_request_overwrites_is_garbage_before_any_is_collected() {
         for step in 0..2_000 {
             let first = if step < 64 / units { units * step } else { stream.below(u64::from(65 - units)) as u32 };
             if whole_requests {
-                driver.write_request(first..first + units).expect("not full");
+                driver.write_request(first..first + units, Told::default()).expect("not full");
             } else {
                 for unit in first..first + units {
                     driver.write(Lpa(unit)).expect("not full");

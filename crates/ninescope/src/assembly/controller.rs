@@ -268,8 +268,13 @@ fn buffered_pages(drive: &LoadedDrive, geometry: &Geometry) -> Result<u32, Error
     let least = EngineConfig::buffered_pages_min(geometry) * kinds;
     let buffered_pages = controller.buffered_pages.unwrap_or((2 * geometry.planes_per_die).max(least)).max(1);
     if buffered_pages < least {
-        let message = format!("is {buffered_pages}, at least {least} are needed, or a stripe could never fill");
-        return Err(drive.error_at("controller.buffered_pages", &message));
+        let message = format!("at least {least} are needed, or a stripe could never fill");
+        let streams = ("ftl.streams", ftl.streams.name().to_owned());
+        let buffered = ("controller.buffered_pages", buffered_pages.to_string());
+        return Err(match ftl.streams.kinds().0 {
+            1 => drive.error_at(buffered.0, &format!("is {buffered_pages}, {message}")),
+            _ => drive.error_between(&[buffered, streams], &message),
+        });
     }
     let least_shared = EngineConfig::shared_buffered_pages_min(geometry, least);
     if let Some(shared) = controller.shared_buffered_pages.filter(|shared| *shared < least_shared) {

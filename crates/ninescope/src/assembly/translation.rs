@@ -78,7 +78,10 @@ pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<
             "over-provisioning leaves fewer spare blocks than the {held} that each plane needs for frontiers, reserve and \
              garbage collection; raise over_provisioning or blocks_per_plane: {enough} with this over_provisioning"
         );
-        drive.error_between(&[spare, blocks, reserve], &message)
+        match section.streams.kinds() {
+            (1, 1) => drive.error_between(&[spare, blocks, reserve], &message),
+            _ => drive.error_between(&[spare, blocks, reserve, ("ftl.streams", section.streams.name().to_owned())], &message),
+        }
     })?;
     Ok(config)
 }

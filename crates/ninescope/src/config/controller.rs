@@ -62,7 +62,7 @@ pub struct ControllerConfig {
     pub interrupt_time: Option<Duration>,
     /// When a host write completes: "buffer" or "program".
     pub write_completion: WriteCompletion,
-    /// Filled pages of a die that wait for their program [count]; absent: two stripes per frontier.
+    /// Filled pages of a die that wait for their program [count]; absent: two stripes, or one of each kind of data that `ftl.streams` has, if that is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = above_zero)]
     pub buffered_pages: Option<u32>,

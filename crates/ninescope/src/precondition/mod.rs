@@ -14,6 +14,7 @@ mod steady_state;
 use std::ops::Range;
 
 use ninescope_engine::mapping::entries_of_page;
+use ninescope_ftl::policies::Told;
 use ninescope_ftl::{Ftl, FtlConfig, FtlError, InstantDriver};
 use ninescope_kernel::{RandomStream, RunDigest};
 use ninescope_model::{BlockGroup, Lpa};
@@ -420,7 +421,8 @@ fn write_own(driver: &mut InstantDriver<'_>, write: OwnWrite) -> Result<u64, Err
         (write.first..write.end).for_each(|unit| driver.trim(Lpa(unit)));
         return Ok(0);
     }
-    driver.write_request(write.first..write.end).map_err(internal)?;
+    let told = Told { stream: write.stream, sectors: write.sectors };
+    driver.write_request(write.first..write.end, told).map_err(internal)?;
     Ok(u64::from(write.end - write.first))
 }
 

@@ -27,6 +27,8 @@ pub struct OwnWrite {
     pub end: u32,
     /// Sectors of the host in it; none for a TRIM [512 B].
     pub sectors: u32,
+    /// The stream that the host names, 0 for none.
+    pub stream: u8,
 }
 
 /// What a drive can be worn in with.
@@ -96,7 +98,7 @@ impl UnitShape {
         };
         // A request may reach beyond an odd end of the drive.
         let (first, end) = (first as u32, end.min(u64::from(self.logical_units)) as u32);
-        (first < end).then_some(OwnWrite { first, end, sectors })
+        (first < end).then_some(OwnWrite { first, end, sectors, stream: request.stream })
     }
 }
 

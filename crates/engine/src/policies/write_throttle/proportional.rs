@@ -36,7 +36,7 @@ impl WriteThrottleParameters for Proportional {
     }
 
     fn problem(&self) -> Option<(&'static str, String)> {
-        (self.gap.0 > GAP_MAX).then(|| ("gap", format!("is {}, at most {} are", self.gap, Duration(GAP_MAX))))
+        (self.gap.0 > GAP_MAX).then(|| ("gap", format!("is {}, at most {} is allowed", self.gap, Duration(GAP_MAX))))
     }
 }
 

@@ -14,7 +14,7 @@ use super::{StreamChoice, StreamChoiceParameters, Written, problem_of_kinds};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dac {
-    /// Temperatures that are told apart [count].
+    /// Regions, from cold to hot, that are told apart [count].
     #[schemars(range(min = 2, max = 8))]
     pub regions: u32,
 }

@@ -1,5 +1,5 @@
 //! Streams that the host names: directives of NVMe's streams, placement handles of FDP ("NVM Express Base Specification" 2.1,
-//! Directives; Kang et al., "The Multi-streamed Solid-State Drive", HotStorage 2014). A host that names none has the first one.
+//! Directives; Kang et al., "The Multi-streamed Solid-State Drive", `HotStorage` 2014). A host that names none has the first one.
 
 use ninescope_kernel::Snapshot;
 use ninescope_model::{Lpa, Stream};

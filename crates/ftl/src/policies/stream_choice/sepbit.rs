@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{StreamChoice, StreamChoiceParameters, Written};
 
-/// Groups of the short-lived class whose lives a threshold is the mean of ("n_c = 16" in the paper).
+/// Groups of the short-lived class whose lives a threshold is the mean of (`n_c` is 16 in the paper).
 const GROUPS_OF_A_THRESHOLD: u32 = 16;
 /// Ages in thresholds at which what is moved changes classes.
 const AGES: [u64; 2] = [4, 16];
@@ -133,7 +133,7 @@ impl Snapshot for ByLifetime {
         must_hold(self.seen < GROUPS_OF_A_THRESHOLD && self.lived <= u64::from(self.seen) << u32::BITS, || {
             format!("{} groups lived for {} units written", self.seen, self.lived)
         })?;
-        must_hold(self.threshold.is_none_or(|threshold| threshold <= u64::from(u32::MAX)), || {
+        must_hold(self.threshold.is_none_or(|threshold| u32::try_from(threshold).is_ok()), || {
             "lives are longer than can be counted".to_owned()
         })?;
         from.column(&mut self.written_at, |at| at)?;
