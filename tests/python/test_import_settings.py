@@ -450,6 +450,21 @@ def test_flows_that_keep_to_planes_have_them_for_themselves(cli, tmp_path):
     ]
 
 
+def test_flows_that_keep_to_planes_run_as_in_mqsim_too_without_its_cache(cli, tmp_path):
+    files = flows_on(tmp_path, {"Channel_IDs": "0,1,2,3"}, {"Channel_IDs": "4,5,6,7"})
+    code, out, err = cli("import", "mqsim", *files, "--as", "mqsim", "--out", tmp_path / "out", "--json")
+    assert code == 0, err
+    report = json.loads(out)
+    left = {item["tag"]: item["why"] for item in report["not_carried"]}
+    assert "planes of their own" in left["Data_Cache_Capacity"]
+    command = report["commands"][0].split()[1:]
+    code, out, err = cli(*command, "--prefill", "none", "--requests", "50", "--json")
+    assert code == 0, err
+    document = json.loads(out)
+    assert [part["jobs"] for part in document["partitions"]] == [["flow-1"], ["flow-2"]]
+    assert "tier" not in document
+
+
 def test_the_dies_of_a_chip_are_one_as_in_mqsim(tmp_path):
     from ninescope import mqsim
 

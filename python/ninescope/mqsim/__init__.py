@@ -16,7 +16,7 @@ from pathlib import Path
 from ninescope import _native, toml
 from ninescope.common.files import output_directory, written_whole
 from ninescope.mqsim import resources
-from ninescope.mqsim.drive import Drive, read_drive
+from ninescope.mqsim.drive import Drive, read_drive, without_cache
 from ninescope.mqsim.refusal import in_mqsims_terms
 from ninescope.mqsim.report import Left, Part
 from ninescope.mqsim.settings import CARRIED, GROUPS
@@ -188,6 +188,8 @@ def convert(
 def _settle(flows: list[Flow], drive: Drive) -> None:
     """Give the flows of one run what they have of the drive, and account for all that is said of them."""
     apart = give_planes(flows, drive.resources, drive.table)
+    if apart:
+        without_cache(drive)
     give_classes(flows, drive)
     page = int(drive.table["geometry"]["page_size"].removesuffix("B"))
     for flow in flows:

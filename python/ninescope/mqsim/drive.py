@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ninescope._native import ConfigError
 from ninescope.mqsim.document import Sheet, read
 from ninescope.mqsim.report import Left, Part
-from ninescope.mqsim.settings import UNKNOWN, WRONG, unknown
+from ninescope.mqsim.settings import OTHERWISE, UNKNOWN, WRONG, unknown
 
 _ROOT = "Execution_Parameter_Set"
 _HOST, _DEVICE, _FLASH = "Host_Parameter_Set", "Device_Parameter_Set", "Flash_Parameter_Set"
@@ -298,6 +298,12 @@ def _controller(part: Part, host: Sheet, device: Sheet, cached: bool, flows: int
         )
         return
     part.put("controller.write_completion", "program", "Device_Level_Data_Caching_Mode has no write cache")
+    if part.as_mqsim:
+        part.put(
+            "controller.buffered_pages",
+            _UNBOUNDED_PAGES,
+            "--as mqsim: any number of writes wait for their dies",
+        )
     of_cache = [tag for tag, _ in device.values() if tag.startswith("Data_Cache_")]
     part.idle("no flow writes through a cache", "Caching_Mechanism", *of_cache)
 
@@ -327,6 +333,17 @@ def _rewritten(part: Drive, device: Sheet) -> None:
     part.put("dram.access", "0ns", why)
     stays = "--as mqsim: a page that was written lately stays in the cache, others are programmed at once"
     part.put("tier.placement", {"policy": "rewritten"}, stays)
+
+
+def without_cache(part: Drive) -> None:
+    """Leave the cache out where jobs have planes of their own: a drive has one of the two."""
+    cache = part.table.pop("dram", None)
+    if part.table.pop("tier", None) is None or cache is None:
+        return
+    part.sources = {key: said for key, said in part.sources.items() if not key.startswith(("dram.", "tier."))}
+    part.carried.remove("Data_Cache_Capacity")
+    why = "flows have planes of their own, which go with no cache: what is written again is programmed again"
+    part.left.append(Left("Data_Cache_Capacity", cache["capacity"].removesuffix("B"), why, OTHERWISE))
 
 
 def _scheduler(part: Drive, device: Sheet, flash: Sheet) -> None:
