@@ -817,7 +817,7 @@ def test_the_value_that_switches_an_option_off_is_taken(tmp_path: Path) -> None:
 def test_what_is_noted_is_noted_with_its_effect(tmp_path: Path) -> None:
     noted = {name: entry["effect"] for name, entry in OPTIONS.items() if entry["is"] == "noted"}
     path = tmp_path / "job.fio"
-    values = {"rate_process": "linear"}
+    values = {"rate_process": "linear", "sync": "dsync", "writefua": 1, "readfua": 1}
     notes: list[str] = []
     # Of two that exclude each other each has a file of its own.
     for other in ("rate", "rate_iops"):

@@ -122,9 +122,11 @@ impl StreamChoiceConfig {
         self.build(0, 0).remembers()
     }
 
-    /// Kinds of data that it tells apart of what is written, and of what is moved.
+    /// Kinds of data that it tells apart of what is written, and of what is moved: as many as may be, where that is still to be
+    /// checked.
     pub fn kinds(&self) -> (u32, u32) {
         let choice = self.build(0, 0);
-        (choice.kinds_of_writes(), choice.kinds_of_moves())
+        let checked = |kinds: u32| kinds.clamp(1, Stream::KINDS_MAX);
+        (checked(choice.kinds_of_writes()), checked(choice.kinds_of_moves()))
     }
 }
