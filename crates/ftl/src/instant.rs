@@ -43,20 +43,16 @@ impl<'a> InstantDriver<'a> {
     /// [`FtlError::Full`] when no pool can take it and nothing can be reclaimed.
     #[inline]
     pub fn write(&mut self, lpa: Lpa) -> Result<Placed, FtlError> {
-        let placed = self.place(lpa)?;
-        if placed.opened {
-            self.collect(placed.pool);
-        }
-        Ok(placed)
+        self.write_told(lpa, Told::default())
     }
 
     /// The same of a unit of which the host told something.
     ///
     /// # Errors
     /// As [`InstantDriver::write`].
+    #[inline]
     pub fn write_told(&mut self, lpa: Lpa, told: Told) -> Result<Placed, FtlError> {
-        let clean = self.clean;
-        let placed = self.place_by(|ftl| ftl.write_as(lpa, clean, told))?;
+        let placed = self.place(lpa, told)?;
         if placed.opened {
             self.collect(placed.pool);
         }
@@ -86,15 +82,14 @@ impl<'a> InstantDriver<'a> {
         }
     }
 
-    /// Writes the units of a request, of which the host `told` something. Garbage is collected when all of them have a place, as on a drive whose buffer takes a
-    /// request at once: what the request overwrites is garbage by then.
+    /// Writes the units of a request, of which the host `told` something. Garbage is collected when all of them have a place, as
+    /// on a drive whose buffer takes a request at once: what the request overwrites is garbage by then.
     ///
     /// # Errors
     /// As [`InstantDriver::write`].
     pub fn write_request(&mut self, units: Range<u32>, told: Told) -> Result<(), FtlError> {
-        let clean = self.clean;
         for unit in units {
-            let placed = self.place_by(|ftl| ftl.write_as(Lpa(unit), clean, told))?;
+            let placed = self.place(Lpa(unit), told)?;
             if placed.opened && !self.opened.contains(&placed.pool) {
                 self.opened.push(placed.pool);
             }
@@ -107,9 +102,9 @@ impl<'a> InstantDriver<'a> {
 
     /// Gives a unit its place, and collects where there is none.
     #[inline]
-    fn place(&mut self, lpa: Lpa) -> Result<Placed, FtlError> {
+    fn place(&mut self, lpa: Lpa, told: Told) -> Result<Placed, FtlError> {
         let clean = self.clean;
-        self.place_by(|ftl| ftl.write_as(lpa, clean, Told::default()))
+        self.place_by(|ftl| ftl.write_as(lpa, clean, told))
     }
 
     /// The same of what `write` writes.
