@@ -31,9 +31,10 @@ use crate::queues::Queues;
 use crate::reliability::ReliabilityBook;
 use crate::reliability::clean::CleanUnits;
 use crate::reliability::reads::Taker;
-use crate::requests::{Requests, forgets};
-use crate::rule::{Checked, require};
+use crate::requests::{Requests, forgets, mask_of, sectors_per_unit};
+use crate::rule::{Checked, Rule, require};
 use crate::scm::ScmBanks;
+use crate::sectors::SectorBook;
 use crate::space::Space;
 use crate::streams::StreamBook;
 use crate::sweep::sweep;
@@ -79,6 +80,7 @@ pub struct Checker {
     map: Option<MapBook>,
     partitions: Option<PartitionBook>,
     streams: Option<StreamBook>,
+    sectors: Option<SectorBook>,
     dram: Option<DramBook>,
     blame: Option<Blame>,
     units: Option<Units>,
@@ -119,6 +121,7 @@ impl Checker {
             map: None,
             partitions: None,
             streams: None,
+            sectors: None,
             dram: None,
             blame: None,
             units: None,
@@ -452,7 +455,8 @@ impl Probe for Checker {
         }
         self.trigger.sees(view, &event)?;
         match event {
-            Event::Started { write_completion, protocol, lane_depths, limits, buffer, throttle } => {
+            Event::Started { write_completion, sectors, protocol, lane_depths, limits, buffer, throttle } => {
+                self.sectors = SectorBook::started(view, sectors);
                 self.throttle = Throttle::started(view, throttle);
                 self.requests.started(lane_depths);
                 self.protocol.started(protocol, lane_depths.len());
@@ -508,8 +512,23 @@ impl Probe for Checker {
                 if let Some(oracle) = &mut self.oracle {
                     oracle.merge_sensed(slot, lpa, ppa);
                 }
+                if let Some(book) = &mut self.sectors {
+                    let request = self.requests.get(view, slot)?.request;
+                    book.rest_sensed(view, lpa, mask_of(&request, lpa, sectors_per_unit(view)))?;
+                }
                 self.coded_unit_sensed(view, ppa, lpa, Taker::Merge(slot, lpa));
                 Ok(())
+            }
+            Event::RestIsEmpty { slot, lpa } => {
+                let request = self.requests.get(view, slot)?.request;
+                let mask = mask_of(&request, lpa, sectors_per_unit(view));
+                match &self.sectors {
+                    Some(book) => book.rest_is_empty(view, lpa, mask, &mut self.marks),
+                    None => {
+                        let message = format!("the rest of unit {lpa} is not read, and not known by sector");
+                        Err(Rule::SectorMoves.violated(view.now, message))
+                    }
+                }
             }
             Event::MoveSensed { record, lpa, from } => {
                 self.coded_unit_sensed(view, from, lpa, Taker::Move(record));
@@ -526,6 +545,9 @@ impl Probe for Checker {
                     blame.dispatched(view, command, accesses);
                 }
                 self.dram_dispatched(view, command, accesses);
+                if let Some(book) = &mut self.sectors {
+                    book.dispatched(view, command, accesses, &mut self.marks)?;
+                }
                 match &mut self.codes {
                     Some(codes) => codes.dispatched(view, command, accesses),
                     None => Ok(()),
@@ -606,6 +628,9 @@ impl Probe for Checker {
                 if let Some(blame) = &mut self.blame {
                     blame.unit_healed(view, new);
                 }
+                if let Some(book) = &mut self.sectors {
+                    book.page_gets(view, new, view.ftl.geometry().sectors_per_unit());
+                }
                 self.coded_event(view, &event)
             }
             Event::PageDecoded { .. }
@@ -637,7 +662,6 @@ impl Probe for Checker {
             | Event::MapPageLost { .. }
             | Event::MapPageAsked { .. }
             | Event::MapPageArrived { .. }
-            | Event::MapPageKept { .. }
             | Event::MapCacheChanged { .. }
             | Event::MapPageWritten { .. } => self.map_event(view, &event),
             Event::Gathered { slot, id, queue, op, parts, behind, transaction } => {
@@ -649,6 +673,9 @@ impl Probe for Checker {
                 }
                 if let Some(book) = &mut self.dram {
                     book.completed(view, slot, (parts, behind, transaction))?;
+                }
+                if let Some(book) = &mut self.sectors {
+                    book.completed(view, slot, &mut self.marks)?;
                 }
                 match &mut self.blame {
                     Some(blame) => blame.completed(view, slot, id, (op, parts, behind, transaction)),

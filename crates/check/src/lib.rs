@@ -30,6 +30,7 @@ mod reliability;
 mod requests;
 mod rule;
 mod scm;
+mod sectors;
 mod space;
 mod streams;
 mod sweep;

@@ -253,6 +253,7 @@ impl MapBook {
     pub fn changed(&mut self, view: &View<'_>, change: CacheChange, marks: &mut Marks) -> Checked {
         match change {
             CacheChange::Came(lpa) => self.use_now(self.item(lpa.0)),
+            CacheChange::PageKept(page) => self.page_kept(view, page, marks)?,
             CacheChange::CameToHost(lpa) => self.use_in_host(self.item(lpa.0)),
             CacheChange::LeftHost(lpa) => {
                 let oldest = self.host_by_use.pop_first();
@@ -308,7 +309,7 @@ impl MapBook {
         self.stale.clear_range((page * self.entries) as usize, end as usize);
     }
 
-    pub fn page_kept(&mut self, view: &View<'_>, page: u32, marks: &mut Marks) -> Checked {
+    fn page_kept(&mut self, view: &View<'_>, page: u32, marks: &mut Marks) -> Checked {
         marks.hit(Mark::MapPageKept);
         let is_written = mapping(view).is_none_or(Mapping::is_written);
         require!(

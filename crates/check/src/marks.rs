@@ -64,6 +64,9 @@ marks! {
     SharedMapPage, "shared_map_page", "Two commands waited for one page of the map.";
     EntryLeavesDirty, "entry_leaves_dirty", "An entry left memory that was not as it lay on the media.";
     MapPageKept, "map_page_kept", "A page of the map stayed in the controller, because nothing of the map is written.";
+    RestIsEmpty, "rest_is_empty", "A unit was written in part, and of its rest nothing was used, so that it was not read.";
+    UnitReadInPart, "unit_read_in_part", "A read moved some sectors of a unit, and not all of it.";
+    PageMovedInPart, "page_moved_in_part", "A program moved the sectors that were written, and not a whole page.";
     WriteBesideMap, "write_beside_map", "A write went on while its page of the map was read.";
     EntryInHostMemory, "entry_in_host_memory", "The host's memory held what a command wanted of the map.";
     MapPageLost, "map_page_lost", "A page of the map could not be corrected, and was found again.";

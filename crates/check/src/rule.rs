@@ -79,6 +79,8 @@ rules! {
         "What a job asks for lies in its namespace, and nothing is outside of all of them.";
     Streams, "streams",
         "A unit is written to and moved to the stream that the choice of streams says of it, or to the first one of moves where space is short.";
+    SectorMoves, "sector-moves",
+        "What crosses a channel by sector are the sectors that were asked for, or that were written, and a rest that is read by sector has been used.";
     Wear, "wear", "Erase counts of the FTL and of the media are the erases seen.";
     Ledger, "ledger",
         "Counters are the numbers of the events they count; units programmed = host + map + moves + padding.";

@@ -81,6 +81,18 @@ pub struct Coalescing {
     pub time: Ns,
 }
 
+/// What goes by sector; by default nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SectorRules {
+    /// A read brings the sectors that were asked for over the channel, and not their whole units.
+    pub reads: bool,
+    /// A program takes the sectors that were written over the channel, and not the whole page.
+    pub programs: bool,
+    /// The rest of a unit written in part is read where the host has used sectors of it since the drive was prepared, and not
+    /// wherever the unit holds anything.
+    pub rests: bool,
+}
+
 /// The controller and its scheduling.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
@@ -100,6 +112,8 @@ pub struct EngineConfig {
     pub page_timeout: Option<Ns>,
     /// Whether commands to several planes of a die are merged.
     pub multi_plane: bool,
+    /// What goes by sector, and not by whole units and pages.
+    pub sectors: SectorRules,
     /// Pages one pool's garbage collection may have between read and end of program [count].
     pub gc_pages_in_flight: u32,
     /// How host writes are held back while little is free.

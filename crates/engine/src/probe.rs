@@ -12,7 +12,7 @@ use ninescope_media::nand::{FlashCommand, Nand};
 use ninescope_media::scm::{ScmCommand, ScmCommandKind, Verified};
 use ninescope_model::{BankId, BlockGroup, Cause, DieId, Lpa, Op, Pool, Ppa, Request, SlotId, Source};
 
-use crate::config::{ProtocolConfig, WriteCompletion};
+use crate::config::{ProtocolConfig, SectorRules, WriteCompletion};
 use crate::counters::EngineCounters;
 use crate::dram::{Dram, DramAccess};
 use crate::error::SimulationError;
@@ -98,11 +98,12 @@ impl Default for Access {
 #[allow(missing_docs)] // each variant's sentence says what its fields are
 pub enum Event<'a> {
     /// The run begins: what the FTL and the media hold is what preparing left.
-    /// `write_completion` is when writes complete, `protocol` what lies between requests and commands, `lane_depths` the most
+    /// `write_completion` is when writes complete, `sectors` what goes by sector, `protocol` what lies between requests and commands, `lane_depths` the most
     /// requests that each lane has inside, `limits` how much of each is taken in at most, `buffer` how much the write buffer takes,
     /// `throttle` what holds host writes back.
     Started {
         write_completion: WriteCompletion,
+        sectors: SectorRules,
         protocol: ProtocolConfig,
         lane_depths: &'a [u32],
         limits: &'a [Option<Limit>],
@@ -136,6 +137,8 @@ pub enum Event<'a> {
     HostUnitsSensed { slot: u32, ppa: Ppa, units: u8, brings_up: u32 },
     /// The old content of a unit written in part is in its die's register.
     MergeSensed { slot: u32, lpa: Lpa, ppa: Ppa },
+    /// A unit is written in part, and its rest is not read, because the host has used nothing of it.
+    RestIsEmpty { slot: u32, lpa: Lpa },
     /// A unit that garbage collection moves is in its die's register. `record` names the move until it
     /// was placed or dropped.
     MoveSensed { record: u32, lpa: Lpa, from: Ppa },
@@ -295,8 +298,6 @@ pub enum Event<'a> {
     MapCacheChanged { change: CacheChange },
     /// A page of the map got a place, and is written there as the map is now.
     MapPageWritten { page: u32, old: Ppa, new: Ppa },
-    /// A page of the map of which something left memory changed stays in the controller as it is now, and is not written.
-    MapPageKept { page: u32 },
     /// The bus of DRAM is given to an access, which was asked for before or now, until then. What a cache in DRAM does is told of
     /// its banks.
     DramTaken { access: &'a DramAccess, until: Ns },

@@ -503,6 +503,12 @@ impl TierPart {
         (migration, mask, merges && !rest_is_due)
     }
 
+    /// The sectors that an eviction has taken up, or will as its slot is.
+    pub(crate) fn carried(&self, migration: u32) -> u32 {
+        let Migration { slot, sectors, .. } = self.migrations[migration];
+        if sectors == 0 { self.tier.slot(slot).valid } else { sectors }
+    }
+
     /// Whether the page was trimmed since its eviction began: nothing of it goes down.
     pub(crate) fn is_void(&self, migration: u32) -> bool {
         let Migration { slot, forgotten, .. } = self.migrations[migration];

@@ -178,8 +178,8 @@ def convert(
         one_command_per_chip=one_command_per_chip or as_mqsim,
         as_mqsim=as_mqsim,
         flows=len(flows),
+        traces=any(flow.trace for flow in flows),
         sectors_of_writes=lambda page: sum(flow.sectors_of_writes(page) for flow in flows) / len(flows),
-        sectors_of_requests=lambda page: sum(flow.sectors_of_requests(page) for flow in flows) / len(flows),
     )
     _settle(in_order(flows), drive)
     return Imported(config, workload, drive, flows, rest)

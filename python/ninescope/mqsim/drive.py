@@ -57,14 +57,14 @@ def read_drive(
     one_command_per_chip: bool,
     as_mqsim: bool,
     flows: int,
+    traces: bool,
     sectors_of_writes: Callable[[int], float],
-    sectors_of_requests: Callable[[int], float],
 ) -> Drive:
     """Convert the file. Requests of `page_bytes`, below a page, want such pages; `cached`: writes are.
 
     With `as_mqsim` channel and dies do what MQSim does of the file, else what the file says of hardware.
-    So many `flows` are in one run. `sectors_of_writes` says how many sectors of a page of so many a write
-    has in the mean, `sectors_of_requests` the same of reads and writes.
+    So many `flows` are in one run, with `traces` among them. `sectors_of_writes` says how many sectors of a
+    page of so many a write has in the mean.
     """
     root = read(path, "Execution_Parameter_Set")
     sections = {child.tag: child for child in root.children}
@@ -80,12 +80,11 @@ def read_drive(
     part.table["summary"] = f"imported from MQSim's {path.rpartition('/')[2]}"
     together = "--as mqsim" if as_mqsim else "--one-command-per-chip" if one_command_per_chip else None
     _geometry(part, device, flash, page_bytes, together)
-    # The sectors alone that a request has of a page move in MQSim, and here whole units do.
-    page = _page_bytes(part) // _SECTOR
-    moved = sectors_of_requests(page) / page if as_mqsim else 1.0
-    _nand(part, device, flash, moved)
+    _nand(part, device, flash)
     _ftl(part, device, flash)
-    _map(part, device, flash, cached=cached, flows=flows, moved=moved)
+    if as_mqsim:
+        _by_sector(part, flash, traces=traces)
+    _map(part, device, flash, cached=cached, flows=flows)
     _controller(part, host, device, cached, flows)
     if cached:
         _buffer(part, device, flash, sectors_of_writes)
@@ -121,7 +120,7 @@ def _geometry(part: Drive, device: Sheet, flash: Sheet, page_bytes: int | None, 
     )
     part.put("geometry.blocks_per_plane", flash.count("Block_No_Per_Plane", 1, 1 << 24), "Block_No_Per_Plane")
     pages, size = flash.count("Page_No_Per_Block", 1, 1 << 16), flash.count("Page_Capacity", 512, 1 << 20)
-    whole = page_bytes is None or page_bytes >= size or size % page_bytes != 0
+    whole = part.as_mqsim or page_bytes is None or page_bytes >= size or size % page_bytes != 0
     if page_bytes is None or whole:
         part.put("geometry.pages_per_block", pages, "Page_No_Per_Block")
         part.put("geometry.page_size", f"{size}B", "Page_Capacity")
@@ -136,7 +135,25 @@ def _geometry(part: Drive, device: Sheet, flash: Sheet, page_bytes: int | None, 
     part.put("ftl.mapping_unit", part.table["geometry"]["page_size"], "Address_Mapping = PAGE_LEVEL")
 
 
-def _nand(part: Drive, device: Sheet, flash: Sheet, moved: float) -> None:
+def _by_sector(part: Drive, flash: Sheet, *, traces: bool) -> None:
+    """Move and merge sectors, and merge commands within a die of those that are one here.
+
+    Not for `traces`: of a long queue MQSim merges programs of any page, which no flash can do. All planes of
+    a chip merge about as many pages that are next in their blocks, and nothing bounds what a trace queues.
+    """
+    why = "--as mqsim: of each page the sectors alone move that are asked for or written"
+    part.put("nand.read_moves", "sectors", why)
+    part.put("nand.program_moves", "sectors", why)
+    why = "--as mqsim: what the drive holds at the start is merged with nothing, what flows used is"
+    part.put("ftl.merges", "sectors", why)
+    planes = flash.count("Plane_No_Per_Die", 1, 4)
+    if not traces and part.table["geometry"]["planes_per_die"] > planes:
+        part.put(
+            "nand.planes_per_command", planes, "Plane_No_Per_Die: commands to planes of one die are merged"
+        )
+
+
+def _nand(part: Drive, device: Sheet, flash: Sheet) -> None:
     cell = flash.one_of("Flash_Technology", tuple(_CELLS))
     pages = _CELLS[cell]
     part.put("nand.cell", cell.lower(), "Flash_Technology")
@@ -160,10 +177,10 @@ def _nand(part: Drive, device: Sheet, flash: Sheet, moved: float) -> None:
         f"{_COMMAND_ADDRESS_NS}ns",
         "Flash_Comm_Protocol = NVDDR2, whose times are built in",
     )
-    _channel_rate(part, device, moved)
+    _channel_rate(part, device)
 
 
-def _channel_rate(part: Drive, device: Sheet, moved: float) -> None:
+def _channel_rate(part: Drive, device: Sheet) -> None:
     width = device.count("Flash_Channel_Width", 1, 64)
     source = "Channel_Transfer_Rate x Flash_Channel_Width"
     if not part.as_mqsim:
@@ -175,11 +192,10 @@ def _channel_rate(part: Drive, device: Sheet, moved: float) -> None:
             "Channel_Transfer_Rate", "takes no time in MQSim, which cuts it to whole ns: 1000 is its most"
         )
     transfer_ns = int(1000 / device.number("Channel_Transfer_Rate"))
-    of_page = "" if moved == 1 else f"; as much higher as less of a page moves, {moved:.4g} of it in the mean"
     part.put(
         "nand.channel_rate",
-        f"{round(width * 1_000_000_000 / transfer_ns / moved)}B/s",
-        f"--as mqsim: {source}, cut to whole ns per transfer, {transfer_ns} here{of_page}",
+        f"{round(width * 1_000_000_000 / transfer_ns)}B/s",
+        f"--as mqsim: {source}, cut to whole ns per transfer, {transfer_ns} here",
     )
 
 
@@ -211,7 +227,7 @@ def _ftl(part: Drive, device: Sheet, flash: Sheet) -> None:
     )
 
 
-def _map(part: Drive, device: Sheet, flash: Sheet, *, cached: bool, flows: int, moved: float) -> None:
+def _map(part: Drive, device: Sheet, flash: Sheet, *, cached: bool, flows: int) -> None:
     if device.flag("Ideal_Mapping_Table"):
         part.idle("of a cached map, and Ideal_Mapping_Table is true", "CMT_Capacity", "CMT_Sharing_Mode")
         return
@@ -231,9 +247,8 @@ def _map(part: Drive, device: Sheet, flash: Sheet, *, cached: bool, flows: int, 
     if part.as_mqsim:
         why = "--as mqsim: pages of the map are queued to be written, never are, and are at hand from then on"
         part.put("ftl.map.written", False, why)
-        of_rate = "" if moved == 1 else f", as much as {_SECTOR} B at the channel's own rate"
-        why = f"--as mqsim: of a page of the map one sector moves{of_rate}"
-        part.put("ftl.map.fetch_size", f"{min(_page_bytes(part), round(_SECTOR / moved))}B", why)
+        why = "--as mqsim: of a page of the map one sector moves"
+        part.put("ftl.map.fetch_size", f"{_SECTOR}B", why)
 
 
 def _map_entry_bytes(part: Drive, flash: Sheet) -> int:
@@ -361,7 +376,7 @@ def _scheduler(part: Drive, device: Sheet, flash: Sheet) -> None:
         why = "--as mqsim: a channel asks for commands when no read data wait"
         part.put("scheduler.channel", "read-data-first", why)
     if part.as_mqsim:
-        why = "--as mqsim: commands to planes at the same page are merged, here of all planes of the chip"
+        why = "--as mqsim: commands to planes of a die at the same page are merged"
         part.put("scheduler.multi_plane", True, why)
     else:
         why = "commands to two planes of a die are merged only now and then"

@@ -1,9 +1,10 @@
-"""How much of a page requests have that are of one size or in a trace, and how many requests a trace has."""
+"""How much of a page requests have whose sizes are drawn or in a trace, and how many requests a trace has."""
 
 from __future__ import annotations
 
 import json
 import math
+import statistics
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +14,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BATCH = 1 << 16
-_READ, _WRITE = 0, 1
-"""The numbers of reads and writes in the engine."""
+_WRITE = 1
+"""The number of writes in the engine."""
 
 
-def of_size(sectors: int, unit: int, page: int) -> float:
-    """Return the mean for requests of so many sectors that begin at multiples of `unit`."""
+def sizes(mean: int, deviation: float) -> dict[int, float]:
+    """Return the shares of requests of so many sectors, drawn from a normal distribution and rounded up."""
+    if deviation == 0:
+        return {mean: 1.0}
+    law = statistics.NormalDist(mean, deviation)
+    most = math.ceil(mean + 6 * deviation)
+    below = [0.0, *(law.cdf(sectors) for sectors in range(1, most + 1))]
+    return {sectors: below[sectors] - below[sectors - 1] for sectors in range(1, most + 1)}
+
+
+def of_sizes(shares: dict[int, float], unit: int, page: int) -> float:
+    """Return the mean for requests of such sizes that begin at multiples of `unit`."""
     begins = range(0, page, math.gcd(unit, page))
-    pages = sum((begin + sectors - 1) // page + 1 for begin in begins)
-    return sectors * len(begins) / pages
+    touched = {
+        sectors: sum((begin + sectors - 1) // page + 1 for begin in begins) / len(begins)
+        for sectors in shares
+    }
+    moved = sum(share * sectors for sectors, share in shares.items())
+    return moved / sum(share * touched[sectors] for sectors, share in shares.items())
 
 
 def requests_of(path: str) -> int:
@@ -29,11 +44,11 @@ def requests_of(path: str) -> int:
     return sum(len(ops) for ops, _, _ in _batches(path))
 
 
-def of_trace(path: str, page: int, *, reads: bool = False) -> float | None:
-    """Return the mean for the writes of a trace, with `reads` for both; None where it has none."""
+def of_trace(path: str, page: int) -> float | None:
+    """Return the mean for the writes of a trace; None where it has none."""
     sectors = pages = 0
     for ops, lbas, sizes in _batches(path):
-        written = (ops == _WRITE) | ((ops == _READ) & reads)
+        written = ops == _WRITE
         first, size = lbas[written].astype("int64"), sizes[written].astype("int64")
         sectors += int(size.sum())
         pages += int(((first + size - 1) // page - first // page + 1).sum())

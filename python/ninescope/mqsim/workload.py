@@ -42,8 +42,8 @@ class Flow(Part):
     """The share of the drive that its addresses have."""
     working_set: float = 1.0
     """Its share of the drive's capacity."""
-    written: tuple[int, int] | None = None
-    """Sectors of each request, and of what all begin at a multiple, where requests have one size."""
+    written: tuple[dict[int, float], int] | None = None
+    """The share of requests of so many sectors, and at multiples of how many all begin; none of a trace."""
     executed: float = 1.0
     """The share of a trace's requests that it makes."""
     sheet: Sheet | None = None
@@ -56,16 +56,10 @@ class Flow(Part):
     def sectors_of_writes(self, page: int) -> float:
         """Return how many sectors of a page of so many a write has in the mean; all where it is not known."""
         if self.written:
-            return pieces.of_size(*self.written, page)
+            return pieces.of_sizes(*self.written, page)
         if self.trace and Path(self.trace).is_file():
             return pieces.of_trace(self.trace, page) or page
         return page
-
-    def sectors_of_requests(self, page: int) -> float:
-        """Return the same of reads and writes."""
-        if self.trace and Path(self.trace).is_file():
-            return pieces.of_trace(self.trace, page, reads=True) or page
-        return self.sectors_of_writes(page)
 
 
 def read_flows(
@@ -141,14 +135,17 @@ def _synthetic(flow: Flow, sheet: Sheet) -> None:
     sectors = sheet.count("Average_Request_Size", 1, 1 << 21)
     flow.request_size = sectors * _SECTOR
     fixed = sheet.one_of("Request_Size_Distribution", ("FIXED", "NORMAL")) == "FIXED"
+    deviation = 0.0
     if fixed:
         flow.put("bs", f"{sectors * _SECTOR}B", "Average_Request_Size")
         flow.request_bytes = sectors * _SECTOR
         flow.idle("of normally distributed sizes, and these are fixed", "Variance_Request_Size")
     else:
-        _normal_sizes(flow, sheet, sectors)
+        deviation = _normal_sizes(flow, sheet, sectors)
     _operations(flow, sheet)
     _addresses(flow, sheet, sectors, fixed)
+    unit = sheet.count("Address_Alignment_Unit", 1) if sheet.flag("Generated_Aligned_Addresses") else 1
+    flow.written = pieces.sizes(sectors, deviation), unit
     _arrivals(flow, sheet, sectors)
     stop, requests = sheet.count("Stop_Time"), sheet.count("Total_Requests_To_Generate")
     if stop:
@@ -163,7 +160,8 @@ def _synthetic(flow: Flow, sheet: Sheet) -> None:
         flow.options += ["--seed", str(sheet.count("Seed"))]
 
 
-def _normal_sizes(flow: Flow, sheet: Sheet, sectors: int) -> None:
+def _normal_sizes(flow: Flow, sheet: Sheet, sectors: int) -> float:
+    """Draw sizes from a normal distribution. Returns its deviation in sectors."""
     variance = sheet.number("Variance_Request_Size", 0, 1 << 20)
     if flow.as_mqsim:
         # Rounding up is rounding to the nearest of what is half a sector more.
@@ -175,6 +173,7 @@ def _normal_sizes(flow: Flow, sheet: Sheet, sectors: int) -> None:
         mean, deviation = sectors * _SECTOR, math.sqrt(variance)
         source = "Average_Request_Size, Variance_Request_Size"
     flow.put("bsnormal", f"{mean}B/{round(deviation * _SECTOR)}B", source)
+    return deviation
 
 
 def in_order(flows: list[Flow]) -> list[Flow]:
@@ -305,8 +304,6 @@ def _addresses(flow: Flow, sheet: Sheet, sectors: int, fixed: bool) -> None:
         flow.put("blockalign", f"{unit * _SECTOR}B", "Address_Alignment_Unit")
         if unit % sectors:
             flow.request_bytes = None
-    if fixed:
-        flow.written = (sectors, unit)
 
 
 def _arrivals(flow: Flow, sheet: Sheet, sectors: int) -> None:

@@ -164,6 +164,9 @@ impl Checker {
         if let Some(book) = &mut self.streams {
             book.written(view, lpa, (old, new), None)?;
         }
+        if let (Some(book), Some(tier)) = (&mut self.sectors, view.tier) {
+            book.written(view, lpa, new, tier.migration(migration).sectors);
+        }
         let Some(book) = &mut self.tier else { return Ok(()) };
         let from_slot = book.eviction_placed(view, migration, lpa.0, new, merged_with)?;
         self.coded_eviction_placed(view, migration, (lpa, old, new), merged_with)?;
@@ -215,7 +218,11 @@ impl Checker {
             return Ok(());
         }
         book.settle(view.now)?;
-        if matches!(event, Event::SlotDispatched { .. } | Event::MigrationEnded { .. }) {
+        let goes_on = matches!(
+            event,
+            Event::SlotDispatched { .. } | Event::MigrationEnded { .. } | Event::MapCacheChanged { .. }
+        );
+        if goes_on {
             return Ok(());
         }
         book.settle_superseded(view.now)

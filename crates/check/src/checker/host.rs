@@ -77,6 +77,9 @@ impl Checker {
         if let Some(blame) = self.blame.as_mut().filter(|_| !gathered) {
             blame.completed(view, slot, id, (request.op, parts, behind, transaction))?;
         }
+        if let Some(book) = self.sectors.as_mut().filter(|_| !gathered) {
+            book.completed(view, slot, &mut self.marks)?;
+        }
         if let Some(banks) = &mut self.banks {
             banks.completed(view, slot, request)?;
         }
@@ -153,6 +156,10 @@ impl Checker {
         if let Some(book) = &mut self.streams {
             book.written(view, lpa, (old, new), Some(&request))?;
         }
+        if let Some(book) = &mut self.sectors {
+            let mask = mask_of(&request, lpa, sectors_per_unit(view));
+            book.written(view, lpa, new, mask);
+        }
         self.merged(view, slot, (lpa, old), merged_with)?;
         if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
             units.changed(view, lpa, old, new)?;
@@ -171,6 +178,9 @@ impl Checker {
 
     pub(super) fn unit_trimmed(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, old: Ppa) -> Checked {
         self.ledger.trimmed_units += u64::from(old != Ppa::UNMAPPED);
+        if let Some(book) = &mut self.sectors {
+            book.forgotten(lpa);
+        }
         self.requests.unit_done(view, slot, lpa, Op::Trim)?;
         self.unit_moved(view, lpa, Source::Host);
         agrees(view, lpa, Ppa::UNMAPPED)?;
@@ -214,11 +224,18 @@ impl Checker {
         let mapped = view.ftl.translate(lpa);
         require!(mapped == place, Mapping, view.now, "unit {lpa} is read from {from:?}, the map says {mapped}");
         self.coded_unit_read(view, slot, lpa, from);
+        if let (Some(book), None) = (&mut self.sectors, &self.tier) {
+            let request = self.requests.get(view, slot)?.request;
+            book.read(slot, lpa, mask_of(&request, lpa, sectors_per_unit(view)), from);
+        }
         let mask = match (&mut self.tier, &mut self.banks) {
             (Some(book), Some(banks)) => {
                 let mask = book.looked_below(view, slot, lpa)?;
                 banks.done_in_flash(slot, mask.count_ones());
                 self.dram_unit_read(view, slot, (lpa, Some(mask)), from)?;
+                if let Some(book) = &mut self.sectors {
+                    book.read(slot, lpa, mask, from);
+                }
                 mask
             }
             _ if self.oracle.is_none() => return self.dram_unit_read(view, slot, (lpa, None), from),

@@ -18,10 +18,6 @@ impl Checker {
                 book.looked_up(view, slot, lpa, (hit, goes_on), &mut self.marks)
             }
             Event::MapPageAsked { page } => book.page_asked(view, page, &mut self.marks),
-            Event::MapPageKept { page } => {
-                book.page_kept(view, page, &mut self.marks)?;
-                self.map_page_used(view, page, false)
-            }
             Event::MapPageArrived { page } => {
                 book.page_arrived(view, page)?;
                 self.map_page_used(view, page, true)

@@ -5,7 +5,7 @@ use ninescope_model::units::{Bytes, Duration};
 use toml::{Table, Value};
 
 use super::dice::Dice;
-use super::keys::{put_at, text, value_at};
+use super::keys::{put_at, take_at, text, value_at};
 
 /// What a drive has of it.
 #[allow(clippy::struct_excessive_bools)] // independent of each other but for what `draw` says
@@ -108,6 +108,10 @@ fn fit_map(dice: &mut Dice, drive: &mut Table) {
         put_at(drive, "ftl.map.fetch_size", unit.min(512).cast_signed());
     }
     put_at(drive, "ftl.map.rebuild_time", text(dice.time(0, 6)));
+    if value_at(drive, "ftl.map.written").and_then(Value::as_bool) == Some(false) {
+        // Nothing is written, and so not some at a time.
+        take_at(drive, "ftl.map.updates_in_flight");
+    }
     if dice.chance(40) {
         put_at(drive, "ftl.map.host_memory", (2 * unit * u64::from(dice.small(1, 20))).cast_signed());
         put_at(drive, "ftl.map.host_access", text(dice.time(0, 6)));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ninescope::Plan;
 use ninescope::config::{
     Cell, ControllerConfig, DriveConfig, EraseLoopsConfig, FtlSection, GeometryConfig, LoopSharesConfig, NandConfig,
-    SchedulerConfig, SuspendLimitConfig,
+    ProgramMoves, ReadMoves, SchedulerConfig, SuspendLimitConfig,
 };
 use ninescope_engine::{Interface, WriteCompletion};
 use ninescope_model::SECTOR_BYTES;
@@ -15,7 +15,7 @@ use ninescope_tier::policies::Below;
 
 use super::codes::{self, Wants};
 use super::dice::Dice;
-use super::keys::{policy_name, put_at, take_at};
+use super::keys::{policy_name, put_at, take_at, value_at};
 use super::policies::set_policy;
 use super::scm::{dram, scm, shared_dram, tier};
 
@@ -76,7 +76,31 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
     }
     codes::complete(dice, &mut table);
     on_sata(&mut dice.of("sata"), &mut table);
+    if !of_scm_alone {
+        by_sector(&mut dice.of("by sector"), &mut table);
+        planes_apart(&mut dice.of("planes apart"), &mut table);
+    }
     table
+}
+
+/// Some dies take commands for some of their planes only, of whole frontiers.
+fn planes_apart(dice: &mut Dice, drive: &mut toml::Table) {
+    let planes = |key: &str| value_at(drive, key).and_then(toml::Value::as_integer);
+    let frontier = planes("ftl.frontier_planes").or_else(|| planes("geometry.planes_per_die")).unwrap_or(1);
+    if dice.chance(30) {
+        put_at(drive, "nand.planes_per_command", frontier * i64::from(dice.small(1, 2)));
+    }
+}
+
+/// Some drives move sectors, where no code covers more than one, and merge by them.
+fn by_sector(dice: &mut Dice, drive: &mut toml::Table) {
+    let has_code = ["nand.ecc", "nand.edc"].iter().any(|key| policy_name(drive, key).is_some());
+    let keys = ["nand.read_moves", "nand.program_moves", "ftl.merges"];
+    for (key, chance) in keys.into_iter().zip([30, 30, 30]) {
+        if dice.chance(chance) && !(has_code && key != "ftl.merges") {
+            put_at(drive, key, "sectors");
+        }
+    }
 }
 
 /// Some drives are on SATA, which has one queue, so that nothing says whose turn it is.
@@ -150,10 +174,13 @@ fn nand(dice: &mut Dice) -> NandConfig {
         suspend_recover: within_half_a_loop(dice.time(0, 5)),
         resume_ramp: within_half_a_loop(dice.time(0, 5)),
         read_any_block: dice.chance(30),
+        planes_per_command: None,
         endurance_cycles: None,
         bit_cost: None,
         initial_cycles: Some(dice.one_of(&[0, 1, 99, 250, 999, 5_000])),
         channel_rate: dice.rate(),
+        read_moves: ReadMoves::default(),
+        program_moves: ProgramMoves::default(),
         suspend_limit: dice.chance(50).then(|| SuspendLimitConfig {
             young_cycles: dice.small(1, 100),
             young_suspensions: dice.small(3, 5),

@@ -198,7 +198,7 @@ fn section_of<'a>(drive: &'a mut toml::Table, section: &str) -> Option<&'a mut t
 }
 
 /// The plainest values of options: table, key, value.
-fn plain_values() -> [(&'static str, &'static str, toml::Value); 28] {
+fn plain_values() -> [(&'static str, &'static str, toml::Value); 32] {
     [
         ("geometry", "channels", 1.into()),
         ("geometry", "packages_per_channel", 1.into()),
@@ -211,8 +211,12 @@ fn plain_values() -> [(&'static str, &'static str, toml::Value); 28] {
         ("ftl", "page_allocation", "static".into()),
         ("ftl", "free_block_choice", "fifo".into()),
         ("ftl", "victim", "greedy".into()),
+        ("ftl", "merges", "units".into()),
         ("nand", "cell", "slc".into()),
         ("nand", "read_any_block", false.into()),
+        ("nand", "planes_per_command", 4.into()),
+        ("nand", "read_moves", "units".into()),
+        ("nand", "program_moves", "pages".into()),
         ("nand", "program_pulses", 1.into()),
         ("nand", "erase_loops", 1.into()),
         ("nand", "command_address", "0ns".into()),

@@ -93,10 +93,11 @@ struct Liar {
 impl Probe for Liar {
     fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
         match event {
-            Event::Started { write_completion, protocol, lane_depths, limits, buffer, throttle } => {
+            Event::Started { write_completion, sectors, protocol, lane_depths, limits, buffer, throttle } => {
                 let lane_depths: Vec<u32> = lane_depths.iter().map(|depth| depth - self.less_depth).collect();
                 let lane_depths = &lane_depths;
-                let started = Event::Started { write_completion, protocol, lane_depths, limits, buffer, throttle };
+                let started =
+                    Event::Started { write_completion, sectors, protocol, lane_depths, limits, buffer, throttle };
                 self.checker.observe(view, started)
             }
             Event::Fetched { slot, id, lane: 0, queue, request, whole } => {

@@ -202,10 +202,9 @@ impl<K: Kind> Device<K> {
         Ok(())
     }
 
-    /// A page of the map is to be written as it is when it gets a place, or stays in the controller.
+    /// A page of the map is to be written as it is when it gets a place, if anything of the map is.
     fn write_map_page(&mut self, page: u32) -> Result<(), SimulationError> {
-        if self.mapping.as_mut().is_some_and(|mapping| mapping.keeps(page)) {
-            observe!(self, Event::MapPageKept { page });
+        if self.mapping.as_mut().is_some_and(|mapping| mapping.read_beside()) {
             return Ok(());
         }
         let unit = self.flash.ftl().translation_unit(page).0;

@@ -255,10 +255,10 @@ impl<K: Kind> Device<K> {
             let (write_completion, buffer) = (self.flash.write_completion(), self.flash.buffer_limits());
             let (limits, protocol) = (self.host.lane_limits(), self.host.protocol());
             let lane_depths = &lane_depths;
-            let throttle = self.flash.throttle_config();
+            let (throttle, sectors) = (self.flash.throttle_config(), self.flash.sector_rules());
             observe!(
                 self,
-                Event::Started { write_completion, protocol, lane_depths, limits: &limits, buffer, throttle }
+                Event::Started { write_completion, sectors, protocol, lane_depths, limits: &limits, buffer, throttle }
             );
         }
         if begins {
@@ -460,7 +460,7 @@ fn transactions_of(config: &EngineConfig, geometry: &Geometry, resources: Resour
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::WriteCompletion;
+    use crate::config::{SectorRules, WriteCompletion};
     use crate::policies::transaction_scheduler::{DieView, TransactionScheduler, TransactionSchedulerConfig};
     use crate::probe::NoProbe;
     use crate::transaction::QueueClass;
@@ -526,6 +526,7 @@ mod tests {
             resume_ramp: Ns(1),
             channel_rate: Rate(0),
             read_any_block: false,
+            planes_per_command: 4,
         };
         let config = EngineConfig {
             queue_depth: 2,
@@ -536,6 +537,7 @@ mod tests {
             shared_buffered_pages: None,
             page_timeout: None,
             multi_plane: true,
+            sectors: SectorRules::default(),
             gc_pages_in_flight: 1,
             throttle: Default::default(),
             scheduler: TransactionSchedulerConfig::default(),

@@ -44,6 +44,10 @@ impl<K: Kind> Device<K> {
                 }
                 continue;
             };
+            if self.flash.counts_sectors() {
+                let mask = self.sectors_of_unit(index, lpa.0);
+                self.flash.sectors_read(lpa, mask);
+            }
             if access.units > 0 && self.flash.continues_page(access.ppa(), access.units, ppa) {
                 access.units += 1;
                 access.sectors += sectors;

@@ -2,15 +2,15 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use ninescope_ftl::Placed;
 use ninescope_ftl::policies::Told;
+use ninescope_ftl::{Placed, Residence};
 use ninescope_kernel::NONE;
-use ninescope_model::{CacheHint, Lpa, SECTOR_BYTES, Source};
+use ninescope_model::{CacheHint, Lpa, Ppa, SECTOR_BYTES, Source};
 
 use super::Device;
 use super::kind::Kind;
 use crate::error::SimulationError;
-use crate::flash::{MergedWith, ReadFrom, WriteEntry};
+use crate::flash::{MergedWith, ReadFrom, WriteEntry, all_sectors};
 use crate::host::HostCommand;
 use crate::meter::Parts;
 use crate::probe::{Event, observe};
@@ -50,7 +50,7 @@ impl<K: Kind> Device<K> {
         }
         let entries = u32::from(head_partial) + u32::from(tail_partial) + pieces;
         self.host.has_parts(index, units.max(entries));
-        if head_partial && tail_partial && self.rests_share_page(first, last) {
+        if head_partial && tail_partial && self.rests_share_page(index, first, last) {
             self.queue_read_modify_write(index, first..=last, None)?;
         } else {
             let partial = [(head_partial, first), (tail_partial, last)];
@@ -126,6 +126,7 @@ impl<K: Kind> Device<K> {
         for unit in whole {
             let lpa = Lpa(unit as u32);
             let old = self.flash.trim(lpa);
+            self.flash.sectors_forgotten(lpa);
             observe!(self, Event::UnitTrimmed { slot: index, lpa, old });
             self.unit_lies_elsewhere(lpa)?;
             self.flash.overtake_flush_reads(lpa);
@@ -136,16 +137,40 @@ impl<K: Kind> Device<K> {
 
     // ---- units written in part -------------------------------------------------------------------
 
+    /// Which sectors of a unit a command is of.
+    pub(super) fn sectors_of_unit(&self, index: u32, unit: u32) -> u32 {
+        let per_unit = self.flash.geometry().sectors_per_unit();
+        let HostCommand { lba, sectors, .. } = *self.host.command(index);
+        let first = u64::from(unit) * u64::from(per_unit);
+        let begin = lba.max(first) - first;
+        let end = (lba + u64::from(sectors)).min(first + u64::from(per_unit)) - first;
+        all_sectors(end as u32) & !all_sectors(begin as u32)
+    }
+
+    /// Where the rest is of a unit that a command writes in part.
+    fn rest_of(&self, index: u32, unit: u32) -> (ReadFrom, Residence) {
+        let (from, residence) = self.flash.rest_of(Lpa(unit));
+        (if self.rest_is_empty(index, unit) { ReadFrom::Nowhere } else { from }, residence)
+    }
+
+    /// Whether the host has used nothing of the rest of a unit that a command writes in part, where that is known.
+    fn rest_is_empty(&self, index: u32, unit: u32) -> bool {
+        self.flash.counts_sectors() && self.flash.sectors_of_rest(Lpa(unit), self.sectors_of_unit(index, unit)) == 0
+    }
+
     /// Whether the rests of two units lie side by side in one page of the media, as they would be read for the host.
-    fn rests_share_page(&self, first: u32, last: u32) -> bool {
-        let rests = (self.flash.rest_of(Lpa(first)).0, self.flash.rest_of(Lpa(last)).0);
+    fn rests_share_page(&self, index: u32, first: u32, last: u32) -> bool {
+        let rests = (self.rest_of(index, first).0, self.rest_of(index, last).0);
         let (ReadFrom::Media(head), ReadFrom::Media(tail)) = rests else { return false };
         last == first + 1 && self.flash.continues_page(head, 1, tail)
     }
 
     /// Reads the rest of a unit, unless the controller has it or there is none.
     pub(super) fn write_in_part(&mut self, index: u32, unit: u32) -> Result<(), SimulationError> {
-        let (from, residence) = self.flash.rest_of(Lpa(unit));
+        let (from, residence) = self.rest_of(index, unit);
+        if K::ACTIVE && from == ReadFrom::Nowhere && self.flash.ftl().translate(Lpa(unit)) != Ppa::UNMAPPED {
+            observe!(self, Event::RestIsEmpty { slot: index, lpa: Lpa(unit) });
+        }
         match from {
             ReadFrom::Media(_) => return self.queue_read_modify_write(index, unit..=unit, None),
             ReadFrom::Controller(_) => self.run.counters.read_modify_write_forwarded += 1,
@@ -163,8 +188,11 @@ impl<K: Kind> Device<K> {
     ) -> Result<(), SimulationError> {
         self.run.counters.read_modify_write_reads += 1;
         let first = self.flash.ftl().translate(Lpa(*units.start()));
-        let (mut records, mut count) = (UnitChain::default(), 0);
+        let (mut records, mut count, mut sectors) = (UnitChain::default(), 0, 0);
         for unit in units {
+            if self.flash.counts_sectors() {
+                sectors += self.flash.sectors_of_rest(Lpa(unit), self.sectors_of_unit(command, unit)) as u16;
+            }
             let taken_from = self.flash.rest_of(Lpa(unit)).1;
             let transactions = &mut self.run.transactions;
             let merge = transactions.keep_merge(before);
@@ -179,7 +207,9 @@ impl<K: Kind> Device<K> {
             records.push(&mut transactions.units, record);
             count += 1;
         }
-        self.queue_read(Transaction::merge_read(first, count, records.head))
+        let mut read = Transaction::merge_read(first, count, records.head);
+        read.sectors = sectors;
+        self.queue_read(read)
     }
 
     /// The rests of units are there.
@@ -278,7 +308,10 @@ impl<K: Kind> Device<K> {
             self.redirect_write(entry.command, entry.next)?;
             return Ok(Placing::GoesAbove);
         }
-        if self.flash.must_read_again(entry) {
+        let lies_elsewhere = self.flash.must_read_again(entry);
+        if lies_elsewhere && self.rest_is_empty(entry.command, entry.next) {
+            observe!(self, Event::RestIsEmpty { slot: entry.command, lpa: Lpa(entry.next) });
+        } else if lies_elsewhere {
             self.run.counters.read_modify_write_repeated += 1;
             let before = self.parts_before_placing(entry);
             self.queue_read_modify_write(entry.command, entry.next..=entry.next, Some(&before))?;
@@ -308,6 +341,11 @@ impl<K: Kind> Device<K> {
             let Placed { old, new, .. } = placed;
             observe!(self, Event::UnitWritten { slot: entry.command, lpa, old, new, merged_with });
             self.run.counters.host_sectors_placed += sectors;
+            if self.flash.counts_sectors() {
+                let mask = self.sectors_of_unit(entry.command, lpa.0);
+                self.flash.sectors_written(lpa, mask);
+                self.flash.page_gets(&placed, mask.count_ones() as u16);
+            }
             self.flash.overtake_flush_reads(lpa);
             if let Some(part) = &mut self.tier {
                 part.placed_below(lpa.0);
@@ -343,6 +381,11 @@ impl<K: Kind> Device<K> {
         let lpa = Lpa(entry.next);
         let of_flash = self.flash.is_merged_with_what_was_read(entry);
         let Some(placed) = self.flash.take_down(self.run.now, lpa) else { return Ok(Placing::Waits) };
+        if self.flash.counts_sectors() {
+            let mask = self.tiered().migration(entry.command).sectors;
+            self.flash.sectors_written(lpa, mask);
+            self.flash.page_gets(&placed, mask.count_ones() as u16);
+        }
         self.eviction_takes_effect(entry.command, of_flash)?;
         let record = UnitRecord { lpa, parent: entry.command, source: Source::Migration, ..UnitRecord::default() };
         let Placed { old, new, pool, stream, .. } = placed;

@@ -123,22 +123,28 @@ impl Flash {
         let plane = self.geometry.first_plane_of_pool(pool) + first_unit.plane_in_group;
         let mut command = FlashCommand { kind, die, page: first_unit.page, ..FlashCommand::default() };
         let unit_bytes = self.geometry.unit_bytes;
-        let add = |command: &mut FlashCommand, plane: u32, block: u32, index: u32, read_bytes: u32| {
+        // A read moves the units asked for, a program the whole page.
+        let moved = |access: &Transaction| match (&self.sectors, kind) {
+            (Some(sectors), _) => sectors.moved(access, &self.geometry, kind == CommandKind::Read),
+            (None, CommandKind::Read) => access.read_bytes(unit_bytes),
+            (None, _) => self.geometry.page_bytes,
+        };
+        let add = |command: &mut FlashCommand, plane: u32, block: u32, index: u32, bytes: u32| {
             let plane = plane as usize;
             command.planes |= 1 << plane;
             command.block[plane] = block;
-            // A read moves the units asked for, a program the whole page.
-            command.bytes[plane] = if kind == CommandKind::Read { read_bytes } else { self.geometry.page_bytes };
+            command.bytes[plane] = bytes;
             command.transaction[plane] = index;
         };
-        add(&mut command, plane, block, first, slab[first].read_bytes(unit_bytes));
+        add(&mut command, plane, block, first, moved(&slab[first]));
         // What is read again is sensed in its own way.
         if self.multi_plane && slab[first].attempts == 0 {
             let any_block = kind == CommandKind::Read && self.read_any_block;
             let (mut previous, mut index) = (NONE, queue.head());
             // A program that cannot run beside the first one holds back those behind it in its pool: the pages of
             // a group are programmed in order.
-            let mut taken = command.planes;
+            // Planes that no command has together with the first one count as taken.
+            let mut taken = command.planes | self.nand.planes_apart_from(plane);
             let planes_of_pool = (1 << self.geometry.frontier_planes) - 1;
             for _ in 0..MERGE_WINDOW {
                 if index == NONE || command.plane_count() == self.geometry.planes_per_die {
@@ -160,7 +166,7 @@ impl Flash {
                 if fits {
                     taken |= 1 << other_plane;
                     queue.remove_after(slab, previous, link);
-                    add(&mut command, other_plane, other_block, index, slab[index].read_bytes(unit_bytes));
+                    add(&mut command, other_plane, other_block, index, moved(&slab[index]));
                 } else {
                     if kind == CommandKind::Program {
                         taken |= planes_of_pool << self.geometry.first_plane_of_pool(other_pool);

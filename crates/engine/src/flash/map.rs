@@ -151,14 +151,16 @@ impl Flash {
 
     /// What a unit written in part is merged with when it is placed now.
     pub fn content_merged_with(&self, entry: &WriteEntry) -> MergedWith {
-        let Some(read) = entry.merged_with else { return MergedWith::Nothing };
+        if entry.merged_with.is_none() {
+            return MergedWith::Nothing;
+        }
         let current = self.ftl.translate(Lpa(entry.next));
         if current == Ppa::UNMAPPED {
             MergedWith::Zeros
         } else if self.ftl.is_in_flight(current) {
             MergedWith::Controller(current)
         } else {
-            MergedWith::Read(read.place)
+            MergedWith::Read(current)
         }
     }
 

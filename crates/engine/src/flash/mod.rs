@@ -15,6 +15,7 @@ mod map;
 mod phases;
 mod programs;
 mod queue;
+mod sectors;
 mod suspend;
 mod tenants;
 mod throttle;
@@ -38,6 +39,7 @@ pub use line::WriteEntry;
 pub use map::{MergedWith, ReadFrom};
 pub use phases::Ending;
 pub use programs::BufferLimits;
+pub use sectors::all_sectors;
 
 use clean::FlushReads;
 use collection::Collection;
@@ -45,6 +47,7 @@ use flush::FlushEpochs;
 use line::WriteLines;
 use loads::Loads;
 use programs::Programs;
+use sectors::Sectors;
 use throttle::Throttle;
 
 /// What a die works on.
@@ -69,6 +72,8 @@ pub struct Flash {
     dies: Stations<DieWork>,
     suspend_policy: Option<Box<dyn SuspendPolicy>>,
     multi_plane: bool,
+    /// What goes by sector; nothing where whole units and pages do.
+    sectors: Option<Box<Sectors>>,
     read_any_block: bool,
     /// What the allocation has dies measured by; nothing where it asks for nothing.
     loads: Option<Loads>,
@@ -95,6 +100,7 @@ impl Flash {
             dies: Stations::new(dies, channels, config.scheduler.build(), &config.channel),
             suspend_policy: config.suspend.build(),
             multi_plane: config.multi_plane,
+            sectors: Sectors::new(config.sectors, ftl.logical_units(), Programs::stripes_of(&ftl)),
             read_any_block: nand.reads_any_block(),
             loads: Loads::new(ftl.load_measure(), &geometry, &nand),
             write_completion: config.write_completion,

@@ -65,14 +65,25 @@ impl Programs {
         }
     }
 
+    /// How many stripes may be open.
+    pub fn stripes_of(ftl: &Ftl) -> usize {
+        ftl.geometry().pools() as usize * Stream::of_kinds(ftl.kinds()).count()
+    }
+
+    #[inline]
+    fn number(&self, pool: Pool, stream: Stream) -> usize {
+        pool.index() * self.streams + stream.index()
+    }
+
     #[inline]
     fn stripe(&self, pool: Pool, stream: Stream) -> &OpenStripe {
-        &self.stripes[pool.index() * self.streams + stream.index()]
+        &self.stripes[self.number(pool, stream)]
     }
 
     #[inline]
     fn stripe_mut(&mut self, pool: Pool, stream: Stream) -> &mut OpenStripe {
-        &mut self.stripes[pool.index() * self.streams + stream.index()]
+        let number = self.number(pool, stream);
+        &mut self.stripes[number]
     }
 }
 
@@ -170,6 +181,15 @@ impl Flash {
         }
     }
 
+    /// So many sectors of a unit that was placed are new, and go to its page.
+    #[cold]
+    pub fn page_gets(&mut self, placed: &Placed, sectors: u16) {
+        let stripe = self.programs.number(placed.pool, placed.stream);
+        if let Some(part) = &mut self.sectors {
+            part.page_gets(stripe, sectors);
+        }
+    }
+
     /// Follows a page of the map into the page of the media that it fills.
     pub fn map_page_placed<Q: WakeQueue>(&mut self, run: &mut Run<Q>, placed: &Placed) {
         if placed.opened {
@@ -204,6 +224,9 @@ impl Flash {
                 Self::page_buffered_for(run, holder);
             }
             self.buffer_page(pool);
+            if let Some(sectors) = &mut self.sectors {
+                sectors.page_filled(self.programs.number(pool, stream), place.plane_in_group);
+            }
         }
         if send {
             self.send_pages(run, pool, stream, last, place.plane_in_group);
@@ -228,7 +251,11 @@ impl Flash {
                 };
                 // A FLUSH is about what the host wrote.
                 let epoch = if source == Source::Mapping { FlushEpoch(0) } else { self.flushes.program_queued() };
-                let index = self.enqueue(run, Transaction::host_program(ppa, units, records, epoch, source));
+                let number = self.programs.number(pool, stream);
+                let sectors = self.sectors.as_mut().map_or(0, |sectors| sectors.take_page(number, plane));
+                let mut program = Transaction::host_program(ppa, units, records, epoch, source);
+                program.sectors = sectors;
+                let index = self.enqueue(run, program);
                 run.transactions.filled_by(index, stripe.filled_by[plane as usize]);
                 if run.transactions.tenants.is_some() {
                     Self::program_counts_for(run, index, stripe.filled_for[plane as usize]);

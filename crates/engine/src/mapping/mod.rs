@@ -74,6 +74,8 @@ pub enum CacheChange {
     CameToHost(Lpa),
     /// It is not any more.
     LeftHost(Lpa),
+    /// Something of a page left memory changed, and nothing is written: the page stays in the controller as it is now.
+    PageKept(u32),
 }
 
 /// What is to be done next.
@@ -174,7 +176,9 @@ impl Mapping {
         let pages = ftl.translation_units() as usize;
         let (units, entries) = (ftl.logical_units(), entries_of_page(ftl.geometry().unit_bytes));
         let cache = |rules: MapRules, size: Bytes| MapCache::new(rules.policy, size.0, units, entries);
-        let (updates_max, access, size) = (rules.updates_in_flight.max(1), rules.host_access, rules.size);
+        // Where nothing is written there is nothing to wait for.
+        let updates_max = if rules.written { rules.updates_in_flight.max(1) } else { u32::MAX };
+        let (access, size) = (rules.host_access, rules.size);
         let (writes_wait, is_written, rebuild_time) = (rules.writes_wait, rules.written, rules.rebuild_time);
         let fetch_bytes = rules.fetch_size.map_or(0, |size| size.0 as u32);
         let mut stale = BitTable::new(units as usize);
@@ -372,13 +376,15 @@ impl Mapping {
             self.counters.evictions += 1;
             if dirty {
                 self.counters.dirty_evictions += 1;
+            }
+            self.note(CacheChange::Left { first, dirty });
+            if dirty {
                 let page = self.cache.page_of(first.0);
                 self.want_update(page);
                 if self.is_written && self.cache.holds_pages() {
                     self.is_held.set(page as usize);
                 }
             }
-            self.note(CacheChange::Left { first, dirty });
             if let Some(host) = &mut self.host {
                 host.takes(ftl, first.0);
                 self.note(CacheChange::CameToHost(first));
@@ -405,9 +411,16 @@ impl Mapping {
         self.changes.as_mut()?.pop_front()
     }
 
+    /// A page is to be written as the map is now. Where nothing is written it stays in the controller, and what did not change of
+    /// it is read beside, once.
     fn want_update(&mut self, page: u32) {
-        if !self.is_written && self.is_held.get(page as usize) {
+        if !self.is_written {
             self.is_as_held(page);
+            if !self.is_held.get(page as usize) {
+                self.is_held.set(page as usize);
+                self.update_line.push_back(page);
+                self.note(CacheChange::PageKept(page));
+            }
         } else if !self.is_to_be_written.get(page as usize) {
             self.is_to_be_written.set(page as usize);
             self.update_line.push_back(page);
@@ -439,7 +452,7 @@ impl Mapping {
         if self.may_update(host_is_over) {
             let page = self.update_line.pop_front()?;
             self.updates_under_way += 1;
-            let read = !self.is_in_controller(ftl, page);
+            let read = !self.is_written || !self.is_in_controller(ftl, page);
             self.counters.pages_read_to_update += u64::from(read);
             return Some(MapStep::Update { page, read });
         }
@@ -498,14 +511,9 @@ impl Mapping {
         self.is_held.clear(page as usize);
     }
 
-    /// A page that is to be written is whole in the controller. Returns whether it stays there, because nothing is written.
-    pub fn keeps(&mut self, page: u32) -> bool {
-        if !self.is_written {
-            self.is_as_held(page);
-            self.updates_under_way -= 1;
-            self.is_to_be_written.clear(page as usize);
-            self.is_held.set(page as usize);
-        }
+    /// What did not change of a page that is to be written was read. Returns whether that is all, because nothing is written.
+    pub fn read_beside(&mut self) -> bool {
+        self.updates_under_way -= u32::from(!self.is_written);
         !self.is_written
     }
 
@@ -566,9 +574,10 @@ impl Mapping {
         self.is_written
     }
 
-    /// Whether a page is to be written anew and was not yet.
+    /// Whether a page is to be written anew and was not yet, or would be if anything were.
     pub fn is_to_be_written(&self, page: u32) -> bool {
-        self.is_to_be_written.get(page as usize)
+        let would_be = || !self.is_written && self.is_held.get(page as usize);
+        self.is_to_be_written.get(page as usize) || would_be()
     }
 
     /// Whether whole pages of the map are cached, not single entries.

@@ -29,6 +29,7 @@ mod queueing;
 mod queueing_classes;
 mod reliability;
 mod scm;
+mod sectors;
 mod suspend;
 mod suspend_bounds;
 mod suspend_practical;

@@ -33,6 +33,11 @@ pub enum IllegalCommand {
     /// A multi-plane command must address the same block index in all its planes.
     #[error("die {die}, plane {plane}: block {block} where the first plane has block {first_block}")]
     BlocksDiffer { die: DieId, plane: u32, block: u32, first_block: u32 },
+    /// One command addresses planes that lie in one group of so many neighbours.
+    #[error(
+        "die {die}, plane {plane}: the command begins in plane {first_plane}, and addresses {together} planes together"
+    )]
+    PlanesApart { die: DieId, plane: u32, first_plane: u32, together: u32 },
     /// Pages are programmed in ascending order, once between erases.
     #[error("die {die}, plane {plane}, block {block}: program of page {page}, the next one is {next_page}")]
     ProgramOutOfOrder { die: DieId, plane: u32, block: u32, page: u32, next_page: u32 },
@@ -85,6 +90,10 @@ impl Nand {
         let last_plane = command.planes.ilog2();
         if last_plane >= self.blocks.planes_per_die {
             return Err(IllegalCommand::NoSuchPlane { die, plane: last_plane });
+        }
+        let (first_plane, together) = (command.planes.trailing_zeros(), self.durations.planes_per_command);
+        if last_plane / together != first_plane / together {
+            return Err(IllegalCommand::PlanesApart { die, plane: last_plane, first_plane, together });
         }
         let any_block = command.kind == CommandKind::Read && self.durations.read_any_block;
         let first_block = command.block[command.planes.trailing_zeros() as usize];

@@ -95,6 +95,7 @@ impl Nand {
             resume_ramp: one,
             channel_rate: Rate(0),
             read_any_block: false,
+            planes_per_command: 4,
         };
         Self::new(&Geometry::absent(), timing).expect("a nanosecond each is legal")
     }
@@ -251,6 +252,13 @@ impl Nand {
     /// Whether a multi-plane read may address different blocks.
     pub fn reads_any_block(&self) -> bool {
         self.durations.read_any_block
+    }
+
+    /// The planes that no command addresses which addresses this one, one bit each.
+    pub fn planes_apart_from(&self, plane: u32) -> u8 {
+        let together = self.durations.planes_per_command.min(8);
+        let first = plane / together * together;
+        !((((1_u32 << together) - 1) << first) as u8)
     }
 
     /// What so many suspensions too many in one erase add to the raw bit error rate of its block.

@@ -35,6 +35,8 @@ pub struct NandTiming {
     pub channel_rate: Rate,
     /// Whether a multi-plane read may address a different block in each plane.
     pub read_any_block: bool,
+    /// Neighbouring planes that one command may address: the first so many of a die, the next so many, and so on [count].
+    pub planes_per_command: u32,
 }
 
 /// Why time constants cannot be used. `key` is the configuration key at fault.
@@ -63,6 +65,9 @@ impl NandTiming {
         }
         if self.program_pulses == 0 {
             return error("program_pulses", "must not be zero".into());
+        }
+        if self.planes_per_command == 0 {
+            return error("planes_per_command", "must not be zero".into());
         }
         if let Some(problem) = self.erase_loops.problem() {
             return error("erase_loops", problem);
@@ -117,6 +122,7 @@ pub(super) struct Durations {
     pub(super) suspend_recover: Ns,
     pub(super) resume_ramp: Ns,
     pub(super) read_any_block: bool,
+    pub(super) planes_per_command: u32,
 }
 
 impl Durations {
@@ -138,6 +144,7 @@ impl Durations {
             suspend_recover: timing.suspend_recover,
             resume_ramp: timing.resume_ramp,
             read_any_block: timing.read_any_block,
+            planes_per_command: timing.planes_per_command,
         })
     }
 

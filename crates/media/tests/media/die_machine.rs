@@ -134,6 +134,21 @@ fn a_multi_plane_command_addresses_one_block_index_but_for_reads_of_any_block() 
 }
 
 #[test]
+fn a_command_addresses_planes_of_one_group_of_neighbours() {
+    let pairs = Harness::with(NandTiming { planes_per_command: 2, ..timing() });
+    let apart = Err(IllegalCommand::PlanesApart { die: DIE, plane: 2, first_plane: 1, together: 2 });
+    assert_eq!(pairs.probe(&command(CommandKind::Erase, 0b0110, 0, 0)), apart);
+    for planes in [0b0011, 0b1100, 0b1000] {
+        assert_eq!(pairs.probe(&command(CommandKind::Erase, planes, 0, 0)), Ok(()));
+    }
+    assert_eq!(
+        [0, 1, 2, 3].map(|plane| pairs.nand.planes_apart_from(plane) & 0b1111),
+        [0b1100, 0b1100, 0b0011, 0b0011]
+    );
+    assert_eq!(Harness::new().nand.planes_apart_from(2) & 0b1111, 0);
+}
+
+#[test]
 fn a_multi_plane_command_changes_exactly_its_planes() {
     let mut harness = Harness::new();
     let end = harness.issue(&command(CommandKind::Program, 0b1010, 0, 3), 0);

@@ -1,12 +1,12 @@
 //! The controller of a drive: queues, buffers, links, schedulers.
 
-use ninescope_engine::{Coalescing, EngineConfig, Fetch, Interface, ProtocolConfig, WriteCompletion};
+use ninescope_engine::{Coalescing, EngineConfig, Fetch, Interface, ProtocolConfig, SectorRules, WriteCompletion};
 use ninescope_kernel::{Ns, Rate};
 use ninescope_model::units::Bytes;
 use ninescope_model::{Geometry, QUEUES_MAX, SECTOR_BYTES};
 use ninescope_tier::PlacementConfig;
 
-use crate::config::{ControllerConfig, DriveConfig, LoadedDrive};
+use crate::config::{ControllerConfig, DriveConfig, LoadedDrive, Merges, ProgramMoves, ReadMoves};
 use crate::error::Error;
 
 /// No stage of a command may take longer [ns]: beyond it is a typing error, and sums of times cannot overflow.
@@ -54,6 +54,7 @@ pub fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: boo
         shared_buffered_pages: controller.shared_buffered_pages,
         page_timeout: controller.page_timeout.map(|timeout| Ns(timeout.0)),
         multi_plane: scheduler.multi_plane,
+        sectors: sector_rules(drive)?,
         gc_pages_in_flight: drive.config.ftl.gc_pages_in_flight.unwrap_or(4 * geometry.frontier_planes),
         throttle: drive.config.ftl.throttle.clone(),
         scheduler: scheduler.transactions.clone(),
@@ -62,6 +63,24 @@ pub fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: boo
         suspend: scheduler.suspend.clone(),
         log_requests,
     })
+}
+
+/// What goes by sector. A code covers more than one, and is of no use by the sector.
+fn sector_rules(drive: &LoadedDrive) -> Result<SectorRules, Error> {
+    let Some(nand) = &drive.config.nand else { return Ok(SectorRules::default()) };
+    let rules = SectorRules {
+        reads: nand.read_moves == ReadMoves::Sectors,
+        programs: nand.program_moves == ProgramMoves::Sectors,
+        rests: drive.config.ftl.merges == Merges::Sectors,
+    };
+    let by_sector = [("nand.read_moves", rules.reads), ("nand.program_moves", rules.programs)];
+    let codes = [("nand.ecc", nand.ecc.is_some()), ("nand.edc", nand.edc.is_some())];
+    match (by_sector.into_iter().find(|(_, given)| *given), codes.into_iter().find(|(_, given)| *given)) {
+        (Some((key, _)), Some((code, _))) => {
+            Err(drive.error_at(key, &format!("is \"sectors\", and codewords of {code} are moved whole")))
+        }
+        _ => Ok(rules),
+    }
 }
 
 /// What lies between the requests of the host and the drive's commands.

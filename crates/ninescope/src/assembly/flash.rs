@@ -3,8 +3,8 @@
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::health::{LimitByWear, SuspendLimit, WearPoint};
 use ninescope_media::nand::{EraseLoops, LoopShares, NandTiming, Wear};
-use ninescope_model::Geometry;
 use ninescope_model::units::Duration;
+use ninescope_model::{Geometry, PLANES_MAX};
 
 use crate::config::{EraseLoopsConfig, GeometryConfig, LoadedDrive, NandConfig, SuspendLimitConfig};
 use crate::error::Error;
@@ -88,7 +88,9 @@ pub fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
         resume_ramp: ns(&nand.resume_ramp),
         channel_rate: Rate(nand.channel_rate.0),
         read_any_block: nand.read_any_block,
+        planes_per_command: nand.planes_per_command.unwrap_or(PLANES_MAX),
     };
+    check_planes_per_command(drive)?;
     timing.check().map_err(|error| drive.error_at(&format!("nand.{}", error.key), &error.message))?;
     let cost = timing.suspend_recover + timing.resume_ramp;
     if drive.config.scheduler.suspend.chosen().build().is_some() && cost > timing.erase_loop {
@@ -101,6 +103,21 @@ pub fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
         return Err(drive.error_at(&format!("nand.{key}"), &message));
     }
     Ok(timing)
+}
+
+/// A frontier is erased by one command.
+fn check_planes_per_command(drive: &LoadedDrive) -> Result<(), Error> {
+    let planes = flash_shape(drive)?.planes_per_die;
+    let frontier = drive.config.ftl.frontier_planes.unwrap_or(planes);
+    let Some(together) = flash(drive)?.planes_per_command else { return Ok(()) };
+    if together < planes && together % frontier.max(1) != 0 {
+        let message = format!(
+            "is {together}, and {frontier} planes are programmed and erased together (ftl.frontier_planes): give a \
+             multiple of that"
+        );
+        return Err(drive.error_at("nand.planes_per_command", &message));
+    }
+    Ok(())
 }
 
 /// What depends on the wear of blocks needs to know it.

@@ -27,7 +27,9 @@ pub fn drive_bytes(geometry: &Geometry, logical_units: u32, engine: &EngineConfi
     let blocks = u64::from(geometry.groups()) * u64::from(geometry.frontier_planes);
     let moved_pages = u64::from(geometry.pools()) * u64::from(engine.gc_pages_in_flight) * 2;
     let pages = u64::from(geometry.dies()) * u64::from(engine.buffered_pages) + moved_pages;
+    let sectors_used = if engine.sectors.rests { u64::from(logical_units) * 4 } else { 0 };
     FtlConfig::table_bytes(geometry, logical_units)
+        + sectors_used
         + blocks * MEDIA_BYTES_PER_BLOCK
         + u64::from(engine.queue_depth) * BYTES_PER_COMMAND
         + pages * BYTES_PER_PAGE

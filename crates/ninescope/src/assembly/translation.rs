@@ -1,7 +1,7 @@
 //! The translation layer of a drive, and how much of its flash the host sees.
 
 use ninescope_engine::mapping;
-use ninescope_engine::policies::mapping::{CachedBy, HOST_ACCESS};
+use ninescope_engine::policies::mapping::{CachedBy, HOST_ACCESS, UPDATES_IN_FLIGHT};
 use ninescope_ftl::FtlConfig;
 use ninescope_ftl::policies::StreamChoiceConfig;
 use ninescope_kernel::Ns;
@@ -121,6 +121,10 @@ fn map_pages(drive: &LoadedDrive, geometry: &Geometry, units: u32) -> Result<u32
     if rules.host_memory.is_none() && rules.host_access != Ns(HOST_ACCESS) {
         let message = "is given, and there is no memory of the host: give ftl.map.host_memory";
         return Err(drive.error_at("ftl.map.host_access", message));
+    }
+    if !rules.written && rules.updates_in_flight != UPDATES_IN_FLIGHT {
+        let message = "is given, and nothing of the map is written (ftl.map.written = false)";
+        return Err(drive.error_at("ftl.map.updates_in_flight", message));
     }
     if rules.updates_in_flight == 0 {
         return Err(drive.error_at("ftl.map.updates_in_flight", "must be at least 1, or nothing of the map is written"));

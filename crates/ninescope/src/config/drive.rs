@@ -210,6 +210,24 @@ pub struct FtlSection {
     /// How much of the map is in memory.
     #[serde(deserialize_with = "string_or_table", skip_serializing_if = "is_ideal")]
     pub map: MapConfig,
+    /// Of which units that are written in part the rest is read; absent: of all that hold anything.
+    #[serde(skip_serializing_if = "is_of_units")]
+    pub merges: Merges,
+}
+
+/// Of which units that are written in part the rest is read, to be merged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Merges {
+    /// Of all that hold anything.
+    #[default]
+    Units,
+    /// Of those of whose rest the host has used sectors since the drive was prepared: a bit for each sector says so.
+    Sectors,
+}
+
+fn is_of_units(merges: &Merges) -> bool {
+    *merges == Merges::Units
 }
 
 impl Default for FtlSection {
@@ -227,6 +245,7 @@ impl Default for FtlSection {
             victim: VictimSelectionConfig::default(),
             throttle: WriteThrottleConfig::default(),
             map: MapConfig::default(),
+            merges: Merges::default(),
         }
     }
 }

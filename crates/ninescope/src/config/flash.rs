@@ -113,6 +113,11 @@ pub struct NandConfig {
     /// Whether one multi-plane read may address different blocks.
     #[serde(default)]
     pub read_any_block: bool,
+    /// Neighbouring planes that one command may address [count]: with 2 of 4, the first two or the last two; absent: all of a
+    /// die.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub planes_per_command: Option<u32>,
     /// Rated P/E cycles [count].
     #[serde(default)]
     #[schemars(transform = above_zero)]
@@ -127,6 +132,12 @@ pub struct NandConfig {
     /// Rate of a channel [B/s].
     #[schemars(transform = above_zero)]
     pub channel_rate: BytesPerSecond,
+    /// What a read brings over the channel of a unit that is asked for in part; absent: the whole unit.
+    #[serde(default, skip_serializing_if = "is_whole_units")]
+    pub read_moves: ReadMoves,
+    /// What a program takes over the channel; absent: the whole page.
+    #[serde(default, skip_serializing_if = "is_whole_pages")]
+    pub program_moves: ProgramMoves,
     /// How many suspensions an erase bears, and what more of them do; absent: any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspend_limit: Option<SuspendLimitConfig>,
@@ -151,6 +162,36 @@ pub struct NandConfig {
     /// Errors that are injected and stay; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corruption: Option<CorruptionSection>,
+}
+
+/// What a read brings over the channel of a unit that is asked for in part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ReadMoves {
+    /// All of it.
+    #[default]
+    Units,
+    /// The sectors that are asked for.
+    Sectors,
+}
+
+fn is_whole_units(moves: &ReadMoves) -> bool {
+    *moves == ReadMoves::Units
+}
+
+/// What a program takes over the channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ProgramMoves {
+    /// The whole page.
+    #[default]
+    Pages,
+    /// The sectors that were written, as if the die held what they are merged with.
+    Sectors,
+}
+
+fn is_whole_pages(moves: &ProgramMoves) -> bool {
+    *moves == ProgramMoves::Pages
 }
 
 /// Loops of an erase.

@@ -17,8 +17,10 @@ mod trace_jobs;
 pub use controller::{ControllerConfig, SchedulerConfig};
 pub(crate) use diagnostics::{nearest_location, with_suggestion};
 pub use dram::DramConfig;
-pub use drive::{CacheParts, DriveConfig, EnduranceSection, FtlSection, NamespaceConfig, TierSection};
-pub use flash::{Cell, EraseLoopsConfig, GeometryConfig, LoopSharesConfig, NandConfig, SuspendLimitConfig};
+pub use drive::{CacheParts, DriveConfig, EnduranceSection, FtlSection, Merges, NamespaceConfig, TierSection};
+pub use flash::{
+    Cell, EraseLoopsConfig, GeometryConfig, LoopSharesConfig, NandConfig, ProgramMoves, ReadMoves, SuspendLimitConfig,
+};
 pub use job_file::{JobFile, JobTables, JobText, JobWork, parse_host_cache, parse_job_file};
 pub use jobs::{JobOptions, JobsTable, LoadedJobs, parse_fio, parse_jobs, words_of};
 pub use keys::drive_keys;

@@ -33,8 +33,10 @@ impl<K: Kind> Device<K> {
     /// Reads the unit that completes an eviction, unless the controller has it or there is none. Returns whether it is read.
     pub(super) fn read_rest(&mut self, migration: u32) -> Result<bool, SimulationError> {
         let lpa = Lpa(self.tiered().migration(migration).page);
+        let mask = self.tiered().carried(migration);
         let (from, taken_from) = self.flash.rest_of(lpa);
-        let read = if let ReadFrom::Media(ppa) = from { Some(ppa) } else { None };
+        let is_there = !self.flash.counts_sectors() || self.flash.sectors_of_rest(lpa, mask) > 0;
+        let read = if let (ReadFrom::Media(ppa), true) = (from, is_there) { Some(ppa) } else { None };
         self.tiered().completes_from(migration, taken_from, read.is_some());
         if let Some(ppa) = read {
             self.queue_migration_read(migration, ppa)?;

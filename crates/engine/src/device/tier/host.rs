@@ -167,6 +167,7 @@ impl<K: Kind> Device<K> {
             let is_held = matches!(from, ReadFrom::Controller(_));
             return Ok((sectors, if is_held { sectors } else { 0 }));
         };
+        self.flash.sectors_read(lpa, mask);
         let fill = self.bring_up_read(lpa, ppa, on_read, index)?;
         let brings_up = fill.map_or(BringsUp::NONE, BringsUp::migration);
         self.host.has_another_part(index);

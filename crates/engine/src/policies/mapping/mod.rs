@@ -15,6 +15,8 @@ pub const REBUILD: u64 = 100_000_000;
 
 /// How far the host's memory is away where nothing is said [ns].
 pub const HOST_ACCESS: u64 = 1_000;
+/// Pages of the map that are written anew at a time where nothing is said [count].
+pub const UPDATES_IN_FLIGHT: u32 = 16;
 
 /// What the cache of a map is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +105,7 @@ macro_rules! cached_map {
                 let (host_memory, fetch_size) = (None, None);
                 Self {
                     size,
-                    updates_in_flight: 16,
+                    updates_in_flight: $crate::policies::mapping::UPDATES_IN_FLIGHT,
                     host_memory,
                     host_access,
                     fetch_size,

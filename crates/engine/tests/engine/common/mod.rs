@@ -11,8 +11,8 @@ pub mod tiered;
 use ninescope_engine::mapping::{entries_of_page, map_pages};
 use ninescope_engine::policies::mapping::MapConfig;
 use ninescope_engine::{
-    Device, EngineConfig, Kind, NoProbe, Plain, RunLimits, SuspendPolicyConfig, TransactionSchedulerConfig,
-    WriteCompletion,
+    Device, EngineConfig, Kind, NoProbe, Plain, RunLimits, SectorRules, SuspendPolicyConfig,
+    TransactionSchedulerConfig, WriteCompletion,
 };
 use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
 use ninescope_ftl::{Ftl, FtlConfig, InstantDriver};
@@ -106,6 +106,7 @@ impl Bench {
                 shared_buffered_pages: None,
                 page_timeout: None,
                 multi_plane: true,
+                sectors: SectorRules::default(),
                 gc_pages_in_flight: 4,
                 throttle: Default::default(),
                 scheduler: TransactionSchedulerConfig::default(),
@@ -256,6 +257,7 @@ pub fn timing() -> NandTiming {
         resume_ramp: Ns(5_000),
         channel_rate: Rate(1_000_000_000),
         read_any_block: false,
+        planes_per_command: 4,
     }
 }
 

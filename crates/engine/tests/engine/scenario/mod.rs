@@ -12,8 +12,8 @@ use ninescope_engine::mapping::{entries_of_page, map_pages};
 use ninescope_engine::policies::mapping::MapConfig;
 use ninescope_engine::reliability::{NandCode, ReliabilityConfig};
 use ninescope_engine::{
-    self as engine, Device, DramConfig, EngineConfig, Kind, Probe, RunLimits, SimulationError, SuspendPolicyConfig,
-    TransactionSchedulerConfig, View, Watched, WriteCompletion,
+    self as engine, Device, DramConfig, EngineConfig, Kind, Probe, RunLimits, SectorRules, SimulationError,
+    SuspendPolicyConfig, TransactionSchedulerConfig, View, Watched, WriteCompletion,
 };
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
@@ -356,6 +356,7 @@ impl Default for Drive {
                 resume_ramp: Ns(RAMP),
                 channel_rate: Rate(4_096_000_000),
                 read_any_block: false,
+                planes_per_command: 4,
             },
             engine: EngineConfig {
                 queue_depth: 1024,
@@ -366,6 +367,7 @@ impl Default for Drive {
                 shared_buffered_pages: None,
                 page_timeout: None,
                 multi_plane: true,
+                sectors: SectorRules::default(),
                 gc_pages_in_flight: 4,
                 throttle: Default::default(),
                 scheduler: TransactionSchedulerConfig::default(),

@@ -34,6 +34,7 @@ pub fn timing() -> NandTiming {
         resume_ramp: Ns(RAMP),
         channel_rate: Rate(333_000_000),
         read_any_block: false,
+        planes_per_command: 4,
     }
 }
 
