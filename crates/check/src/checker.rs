@@ -14,6 +14,7 @@ use ninescope_model::{Lpa, Op, Ppa, Source};
 
 use crate::blame::Blame;
 use crate::blocks::{Blocks, group_of_block};
+use crate::cache_holders::CacheHolders;
 use crate::dies::Dies;
 use crate::dram::DramBook;
 use crate::groups::Groups;
@@ -64,6 +65,7 @@ pub struct Checker {
     queues: Queues,
     intake: Intake,
     places: Places,
+    cache_holders: Option<CacheHolders>,
     namespaces: Namespaces,
     groups: Groups,
     space: Space,
@@ -105,6 +107,7 @@ impl Checker {
             queues: Queues::default(),
             intake: Intake::default(),
             places: Places::default(),
+            cache_holders: None,
             namespaces: Namespaces::default(),
             groups: Groups::default(),
             space: Space::default(),
@@ -467,6 +470,7 @@ impl Probe for Checker {
                 }
                 self.intake.started(limits);
                 self.places.started(limits.iter().map(Option::is_some).collect());
+                self.cache_holders = CacheHolders::started(view, limits.len());
                 self.started(view, write_completion == WriteCompletion::Program, buffer, lane_depths.len())
             }
             Event::Fetched { slot, id, lane, queue, request, whole } => {
@@ -676,6 +680,9 @@ impl Probe for Checker {
                 }
                 if let Some(book) = &mut self.sectors {
                     book.completed(view, slot, &mut self.marks)?;
+                }
+                if let Some(holders) = &mut self.cache_holders {
+                    holders.completed(view, slot, op, (parts, behind, transaction))?;
                 }
                 match &mut self.blame {
                     Some(blame) => blame.completed(view, slot, id, (op, parts, behind, transaction)),

@@ -177,8 +177,8 @@ pub enum Event<'a> {
     /// free: it finds nothing to do.
     HostReleased { pool: Pool },
     /// An access of a slot of SCM left its bank's queue, for the host command `command` or, as `source` says, the
-    /// migration of that number: bit `i` of `sectors` is sector `i` of the slot.
-    SlotDispatched { kind: ScmCommandKind, source: Source, command: u32, slot: SlotId, sectors: u32 },
+    /// migration of that number, where it was since `queued` [ns]: bit `i` of `sectors` is sector `i` of the slot.
+    SlotDispatched { kind: ScmCommandKind, source: Source, command: u32, slot: SlotId, sectors: u32, queued: Ns },
     /// Wear levelling copies the content of a sector of a bank to another one.
     SectorCopied { bank: BankId, from: u32, to: u32 },
     /// A logical sector of a bank is written at `place`.
@@ -194,8 +194,8 @@ pub enum Event<'a> {
     /// The data that a bank read for a host command or a migration leave it, whose channel is taken until `until` [ns].
     /// The bank is held until `held`.
     BankDataOut { bank: BankId, source: Source, command: u32, until: Ns, held: Ns },
-    /// A page got a slot of the upper medium, in which nothing is valid yet.
-    SlotTaken { page: u32, slot: SlotId },
+    /// A page got a slot of the upper medium, in which nothing is valid yet, for a tenant.
+    SlotTaken { page: u32, slot: SlotId, tenant: u16 },
     /// A page is not looked for in its slot any more; the slot goes to another page when its last readers are through.
     PageLeft { page: u32, slot: SlotId },
     /// A host read found out where the sectors of a page are: these in its slot, those below.

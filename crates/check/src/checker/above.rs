@@ -20,7 +20,10 @@ impl Checker {
             return Err(Rule::BankDoubleBooked.violated(view.now, format!("{event:?} of a drive without banks")));
         };
         match *event {
-            Event::SlotDispatched { kind, source, command, slot, sectors } => {
+            Event::SlotDispatched { kind, source, command, slot, sectors, queued } => {
+                if let Some(holders) = self.cache_holders.as_mut().filter(|_| source == Source::Host) {
+                    holders.writes(command, queued);
+                }
                 banks.dispatched(view, (kind, source, command), (slot, sectors))?;
                 self.slot_dispatched(view, (kind, source, command), (slot, sectors))
             }
@@ -97,8 +100,11 @@ impl Checker {
         let Some(book) = &mut self.tier else {
             return Err(Rule::SlotPartition.violated(view.now, format!("{event:?} of a drive of one medium")));
         };
+        if let Some(holders) = &mut self.cache_holders {
+            holders.told(view, event)?;
+        }
         match *event {
-            Event::SlotTaken { page, slot } => book.taken(view, page, slot),
+            Event::SlotTaken { page, slot, .. } => book.taken(view, page, slot),
             Event::PageLeft { page, slot } => {
                 let sectors = book.left(view, page, slot)?;
                 self.oracle.as_ref().map_or(Ok(()), |oracle| oracle.left(view, page, (slot, sectors)))

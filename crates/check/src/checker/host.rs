@@ -24,6 +24,9 @@ impl Checker {
             self.intake.fetched(view.now, (id, lane), &whole)?;
         }
         self.places.fetched(view.now, slot, lane, request.submitted);
+        if let Some(holders) = &mut self.cache_holders {
+            holders.fetched(view.now, slot, lane);
+        }
         self.namespaces.fetched(view, (slot, id, lane), &request, &mut self.marks)?;
         if let Some(blame) = &mut self.blame {
             blame.fetched(view.now, slot, (id, lane), request.fua);
@@ -69,6 +72,9 @@ impl Checker {
         self.places.told(view.now, (slot, id), behind)?;
         if !gathered {
             self.places.left(view.now, slot);
+        }
+        if let Some(holders) = self.cache_holders.as_mut().filter(|_| !gathered) {
+            holders.completed(view, slot, request.op, (parts, behind, transaction))?;
         }
         self.queues.left(view.now, (slot, id), parts)?;
         if let Some(book) = self.dram.as_mut().filter(|_| !gathered) {

@@ -43,8 +43,8 @@ impl<K: Kind> Device<K> {
         let kind = self.scm.take_up(&mut self.run, bank, index);
         let transaction = self.run.transactions.slab[index];
         let (command, sectors) = (transaction.asker(), transaction.sector_mask());
-        let (source, slot) = (transaction.source, transaction.slot());
-        observe!(self, Event::SlotDispatched { kind, source, command, slot, sectors });
+        let (source, slot, queued) = (transaction.source, transaction.slot(), transaction.queued);
+        observe!(self, Event::SlotDispatched { kind, source, command, slot, sectors, queued });
         let copies = if kind == ScmCommandKind::Read { 0 } else { self.place_sectors(bank, &transaction)? };
         if copies == 0 {
             self.scm.ask_to_send(&mut self.run, bank);

@@ -176,6 +176,7 @@ impl<K: Kind> Device<K> {
         let mut part = part.expect("a placement of two media");
         part.set_tenants(tier, tenants);
         device.tier = Some(part);
+        device.follow_holders_of_slots();
         device
     }
 

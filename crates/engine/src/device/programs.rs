@@ -138,6 +138,9 @@ impl<K: Kind> Device<K> {
     /// What was dirty in a volatile medium above is below: programs that others wait for are left.
     pub(super) fn complete_drained_flushes(&mut self) -> Result<(), SimulationError> {
         while let Some(command) = self.tiered().next_drained_flush() {
+            if let Some(tenants) = &mut self.run.transactions.tenants {
+                tenants.drained(command, self.run.now);
+            }
             self.flash.close_epoch(command);
             self.complete_flushes()?;
         }
@@ -152,7 +155,11 @@ impl<K: Kind> Device<K> {
     fn complete_flushes(&mut self) -> Result<(), SimulationError> {
         while let Some(command) = self.flash.next_finished_flush() {
             let mut parts = Parts::default();
-            parts.add(Cause::ProgramWait, self.run.now - self.host.command(command).mark);
+            let came = self.host.command(command).mark;
+            parts.add(Cause::ProgramWait, self.run.now - came);
+            if let Some(tenants) = &mut self.run.transactions.tenants {
+                tenants.flushed(command, (came, self.run.now));
+            }
             self.complete(command, &mut parts, NONE)?;
         }
         Ok(())

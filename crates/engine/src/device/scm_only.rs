@@ -54,7 +54,11 @@ impl<K: Kind> Device<K> {
         }
         let mut parts = Parts::default();
         // Where the page had no slot, it waited for one.
-        parts.add(Cause::MigrationWait, queued - self.host.command(command).mark);
+        let came = self.host.command(command).mark;
+        parts.add(Cause::MigrationWait, queued - came);
+        if queued > came {
+            self.waited_for_slot(command, (came, queued));
+        }
         self.run.transactions.add_write(transaction, self.run.now, &mut parts);
         self.finish_part(command, &mut parts, transaction)?;
         self.run.transactions.slab.remove(transaction);

@@ -11,7 +11,7 @@ use super::attribution::{BandRange, Parts, ranges};
 
 /// The causes that are split by whom was waited for. Of the processor, the link and DRAM the wait alone is split: the request's own time
 /// there is behind nobody.
-pub const SPLIT: [Cause; 9] = [
+pub const SPLIT: [Cause; 11] = [
     Cause::DieWaitingForChannel,
     Cause::DieHostRead,
     Cause::DieHostProgram,
@@ -21,6 +21,8 @@ pub const SPLIT: [Cause; 9] = [
     Cause::Dram,
     Cause::HostQueue,
     Cause::BufferStall,
+    Cause::MigrationWait,
+    Cause::ProgramWait,
 ];
 
 /// Of these, the first ones are waits for dies and channels, all of which is behind somebody: by holder they sum to the cause.
@@ -34,6 +36,10 @@ pub(crate) const DRAM: usize = 6;
 /// Where the wait for a place in the drive's queue is, and that for room in the write buffer: by holder they sum to the cause, too.
 pub(crate) const QUEUE: usize = 7;
 pub(crate) const BUFFER: usize = 8;
+/// Where waits for slots of a cache and for pages on their way between two media are, and those for programs that nobody's own page is
+/// followed to: they sum to the cause as well.
+pub(crate) const MIGRATION: usize = 9;
+pub(crate) const PROGRAM: usize = 10;
 
 /// Whether all of a cause of [`SPLIT`] is behind somebody.
 pub fn is_split_whole(at: usize) -> bool {
@@ -140,7 +146,7 @@ mod tests {
         for latency in 1..=1_000_u64 {
             let mut parts = Parts::default();
             parts.add(Cause::DieHostRead, Ns(latency));
-            let half = |time| [0, time, 0, 0, 0, 0, 0, 0, 0];
+            let half = |time| [0, time, 0, 0, 0, 0, 0, 0, 0, 0, 0];
             let behind = [half(latency / 3), half(latency - latency / 3)];
             sums.record(histogram.record(latency), &parts, &behind);
         }

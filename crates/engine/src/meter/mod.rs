@@ -7,6 +7,7 @@ mod backlog;
 mod behind;
 mod blocks;
 mod busy;
+mod cache_holders;
 mod histogram;
 mod ledger;
 mod own_parts;
@@ -21,17 +22,18 @@ use ninescope_model::{CacheHint, Cause, Op};
 
 pub use attribution::{Attribution, Band, BandRange, Parts};
 pub use backlog::{Backlog, Overload, QueueHolders, Undecided};
-pub(crate) use behind::{BUFFER, DRAM, LINK, PROCESSOR, QUEUE};
+pub(crate) use behind::{BUFFER, DRAM, LINK, MIGRATION, PROCESSOR, PROGRAM, QUEUE};
 pub use behind::{BehindBand, BehindByLatency, BehindSum, SPLIT, SPLIT_WHOLE, Waits, is_split_whole};
 pub use blocks::{Blocks, bootstrap};
 pub use busy::BusyMoments;
+pub use cache_holders::CacheHolders;
 pub use histogram::{Histogram, Moments};
 pub use ledger::{DieLedger, OccupancyLedger, Spells};
 pub use own_parts::{Held, LastingShare, OwnParts};
 pub use series::{Sample, Series, TierSample, Written};
 pub use shared_places::{REMEMBERED, SharedPlaces};
 pub use suspensions::SuspensionLedger;
-pub(crate) use tenants::STALL;
+pub(crate) use tenants::{MOVES, PROGRAMS, STALL};
 pub use tenants::{MediaWaits, TenantLedgers};
 pub use utilization::{Utilization, busy_of_unit};
 

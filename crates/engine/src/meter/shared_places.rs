@@ -1,5 +1,5 @@
 //! Whom somebody waited for who waited for a place among those that several holders have at a time: the drive's queue of
-//! commands, the pages of its write buffer.
+//! commands, the pages of its write buffer, the slots of a cache.
 //!
 //! Of such a wait each holder has the share that it held of all places taken meanwhile, places times time. The shares are
 //! rounded so that they sum to the wait to the nanosecond: each is the difference of two sums that are rounded down.
@@ -74,19 +74,40 @@ impl SharedPlaces {
         sum + u64::from(held) * (at - self.times[change]).0
     }
 
+    /// Of the times between `from` and `until` that are remembered: the last changes before each, and the times.
+    fn span(&self, (from, until): (Ns, Ns)) -> [(usize, Ns); 2] {
+        let from = from.max(self.times[0]);
+        [from, until.max(from)].map(|at| (self.times.partition_point(|&change| change <= at) - 1, at))
+    }
+
     /// Shares a wait of so much `time` between `from` and `until` out: tells each holder's part. Where nobody held a place, all of
     /// it is behind `own`.
-    pub fn share(&self, (from, until): (Ns, Ns), time: Ns, own: u16, mut tell: impl FnMut(usize, u64)) {
-        let from = from.max(self.times[0]);
-        let change = |at: Ns| self.times.partition_point(|&change| change <= at) - 1;
-        let (first, last) = (change(from), change(until.max(from)));
-        let held = |holder: usize| self.sum_at(last, holder, until.max(from)) - self.sum_at(first, holder, from);
-        let all: u64 = (0..self.holders).map(held).sum();
+    pub fn share(&self, span: (Ns, Ns), time: Ns, own: u16, tell: impl FnMut(usize, u64)) {
+        Self::share_of(&[self].into_iter(), span, time, own, tell);
+    }
+
+    /// The same of several kinds of places that were waited for at a time.
+    pub fn share_of<'a>(
+        kinds: &(impl Iterator<Item = &'a Self> + Clone),
+        span: (Ns, Ns),
+        time: Ns,
+        own: u16,
+        mut tell: impl FnMut(usize, u64),
+    ) {
+        let held = |holder: usize| -> u64 {
+            let of_kind = |places: &Self| {
+                let [first, last] = places.span(span).map(|(change, at)| places.sum_at(change, holder, at));
+                last - first
+            };
+            kinds.clone().map(of_kind).sum()
+        };
+        let holders = kinds.clone().map(|places| places.holders).max().unwrap_or_default();
+        let all: u64 = (0..holders).map(held).sum();
         if all == 0 {
             return tell(own as usize, time.0);
         }
         let (mut sum, mut told) = (0_u128, 0);
-        for holder in 0..self.holders {
+        for holder in 0..holders {
             sum += u128::from(held(holder));
             let up_to = (sum * u128::from(time.0) / u128::from(all)) as u64;
             tell(holder, up_to - told);
@@ -128,6 +149,20 @@ mod tests {
             assert_eq!(shared(&places, (9, 20), time).iter().sum::<u64>(), time);
         }
         assert_eq!(shared(&places, (9, 20), 20), [6, 7, 7]);
+    }
+
+    #[test]
+    fn places_of_several_kinds_count_together() {
+        let (mut down, mut up) = (SharedPlaces::new(2), SharedPlaces::new(2));
+        down.taken(Ns(0), 0);
+        down.taken(Ns(0), 0);
+        up.taken(Ns(10), 1);
+        let mut parts = [0; 2];
+        // 40 of the first and 10 of the second.
+        SharedPlaces::share_of(&[&down, &up].into_iter(), (Ns(0), Ns(20)), Ns(10), 1, |holder, time| {
+            parts[holder] += time;
+        });
+        assert_eq!(parts, [8, 2]);
     }
 
     #[test]

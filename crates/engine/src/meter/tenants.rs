@@ -13,10 +13,12 @@ use super::own_parts::{Held, HeldLanes, OwnParts};
 use super::{DieLedger, SPLIT_WHOLE};
 
 /// Waits behind one holder for dies and channels, by the first causes of [`SPLIT`](super::SPLIT), and then for room in the write
-/// buffer [ns]. A wait that goes on has what was done before it taken out, and wraps.
-pub type MediaWaits = [u64; SPLIT_WHOLE + 1];
-/// Where the wait for the write buffer is in them.
+/// buffer, for slots and moves of a cache, and for programs [ns]. A wait that goes on has what was done before it taken out, and wraps.
+pub type MediaWaits = [u64; SPLIT_WHOLE + 3];
+/// Where the wait for the write buffer is in them, that for a cache, and that for programs.
 pub(crate) const STALL: usize = SPLIT_WHOLE;
+pub(crate) const MOVES: usize = SPLIT_WHOLE + 1;
+pub(crate) const PROGRAMS: usize = SPLIT_WHOLE + 2;
 /// Where the wait for a channel is in them, behind the lanes of a die.
 const CHANNEL: usize = 3;
 
@@ -207,6 +209,11 @@ mod tests {
         *wait = wait.wrapping_add(done);
     }
 
+    /// Waits for dies and channels.
+    fn of_media(waits: MediaWaits) -> [u64; SPLIT_WHOLE] {
+        std::array::from_fn(|at| waits[at])
+    }
+
     #[test]
     fn a_wait_is_split_by_whom_the_die_worked_for() {
         let (die, own) = (ResourceId(0), OwnParts::new(2, 1));
@@ -217,7 +224,7 @@ mod tests {
         ledgers.works_for(die, 0, &ledger(0, 400));
         ledgers.works_for(die, ledgers.drive(), &ledger(50, 400));
         ledgers.read_die(die, (&own, None), Ns(900), &ledger(50, 400), &mut waits, ends);
-        assert_eq!(waits, [[0, 50, 0, 0, 0], [0, 0, 390, 0, 0], [0; 5]]);
+        assert_eq!(waits.map(of_media), [[0, 50, 0, 0], [0, 0, 390, 0], [0; 4]]);
     }
 
     #[test]
@@ -236,7 +243,7 @@ mod tests {
         own.close(share, Ns(50), Ns(60), &ledger(50, 0));
         ledgers.own_closed(share, own.closed(share).since(before));
         ledgers.read_die(die, (&own, Some(share)), Ns(55), &ledger(55, 0), &mut waits, ends);
-        assert_eq!(waits, [[0; 5]; 3]);
+        assert_eq!(waits, [MediaWaits::default(); 3]);
     }
 
     #[test]
@@ -248,6 +255,6 @@ mod tests {
         ledgers.read_channel(channel, (&own, None), Ns(110), &mut waits, begins);
         ledgers.channel_taken(channel, 0, Ns(140), Ns(150));
         ledgers.read_channel(channel, (&own, None), Ns(150), &mut waits, ends);
-        assert_eq!(waits, [[0, 0, 0, 10, 0], [0, 0, 0, 30, 0], [0; 5]]);
+        assert_eq!(waits.map(of_media), [[0, 0, 0, 10], [0, 0, 0, 30], [0; 4]]);
     }
 }

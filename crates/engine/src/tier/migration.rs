@@ -38,8 +38,8 @@ pub struct Migration {
     pub occasion: Occasion,
     /// The page.
     pub page: u32,
-    /// Of one that comes up, the part that it comes into.
-    pub part: u32,
+    /// Of one that comes up, the tenant for whom it does: it comes into his part.
+    pub tenant: u16,
     /// Its slot, `NONE` while it waits for one.
     pub slot: u32,
     /// How often the slot's content had been forgotten when it began.
@@ -68,7 +68,7 @@ impl Default for Migration {
             kind: MigrationKind::Evict,
             occasion: Occasion::Need,
             page: NONE,
-            part: 0,
+            tenant: 0,
             slot: NONE,
             forgotten: 0,
             sectors: 0,

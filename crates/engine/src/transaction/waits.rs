@@ -5,8 +5,8 @@
 use ninescope_kernel::{NONE, Ns, ResourceId};
 
 use crate::meter::{
-    BUFFER, DRAM, DieLedger, LINK, MediaWaits, OwnParts, PROCESSOR, QUEUE, SPLIT_WHOLE, STALL, SharedPlaces,
-    TenantLedgers, Waits,
+    BUFFER, CacheHolders, DRAM, DieLedger, LINK, MIGRATION, MOVES, MediaWaits, OwnParts, PROCESSOR, PROGRAM, PROGRAMS,
+    QUEUE, SPLIT_WHOLE, STALL, SharedPlaces, TenantLedgers, Waits,
 };
 
 /// Waits in the controller's processor, on the link towards the device and for a place in the drive's queue, behind one holder [ns].
@@ -35,6 +35,10 @@ pub struct TenantWaits {
     queue: SharedPlaces,
     /// Whose filled pages wait for their programs.
     buffer: SharedPlaces,
+    /// Who holds slots of an upper medium, where there is one.
+    pub cache: Option<CacheHolders>,
+    /// By command inside: since when a FLUSH waits for programs alone, where it waited for a cache before.
+    drained: Vec<Ns>,
 }
 
 /// Takes out what was done before a wait begins.
@@ -71,6 +75,8 @@ impl TenantWaits {
             last: vec![Waits::default(); holders],
             queue: SharedPlaces::new(holders),
             buffer: SharedPlaces::new(holders),
+            cache: None,
+            drained: Vec::new(),
         }
     }
 
@@ -143,6 +149,47 @@ impl TenantWaits {
     pub fn stalled(&mut self, command: u32, span: (Ns, Ns), time: Ns) {
         let (own, carried) = (self.of_command(command), &mut self.carried);
         self.buffer.share(span, time, own, |holder, time| carried[holder][STALL] += time);
+    }
+
+    // ---- a cache above -----------------------------------------------------------------------------
+
+    /// A write, which ends with that or with what follows, waited in that time for a slot of a part.
+    pub fn waited_for_slot(&mut self, command: u32, of_part: (usize, bool), span: (Ns, Ns)) {
+        let (own, carried) = (self.of_command(command), &mut self.carried);
+        if let Some(cache) = &self.cache {
+            cache.share_slot(of_part, span, own, |holder, time| carried[holder][MOVES] += time);
+        }
+    }
+
+    /// A command waited in that time for pages that move.
+    pub fn waited_for_moves(&mut self, command: u32, span: (Ns, Ns)) {
+        let (own, carried) = (self.of_command(command), &mut self.carried);
+        if let Some(cache) = &self.cache {
+            cache.share_moves(span, own, |holder, time| carried[holder][MOVES] += time);
+        }
+    }
+
+    /// A write waited in that time for its page to be below.
+    pub fn waited_for_copy(&mut self, command: u32, span: (Ns, Ns)) {
+        let (own, carried) = (self.of_command(command), &mut self.carried);
+        if let Some(cache) = &self.cache {
+            cache.share_down(span, own, |holder, time| carried[holder][PROGRAMS] += time);
+        }
+    }
+
+    /// What was dirty in a cache when a FLUSH came is below.
+    pub fn drained(&mut self, command: u32, now: Ns) {
+        *row(&mut self.drained, command, 1).first_mut().expect("a row of one") = now;
+    }
+
+    /// A FLUSH waited for a cache, if there is one that it takes down, and then for the pages that are being programmed.
+    pub fn flushed(&mut self, command: u32, (from, until): (Ns, Ns)) {
+        let since = self.drained.get(command as usize).map_or(from, |&at| at.max(from));
+        if since > from {
+            self.waited_for_copy(command, (from, since));
+        }
+        let (own, carried) = (self.of_command(command), &mut self.carried);
+        self.buffer.share((since, until), until - since, own, |holder, time| carried[holder][PROGRAMS] += time);
     }
 
     // ---- waits of accesses -------------------------------------------------------------------------
@@ -242,6 +289,8 @@ impl TenantWaits {
             }
             [last[PROCESSOR], last[LINK], last[QUEUE]] = self.front[command as usize * holders + holder];
             last[BUFFER] = of_access[STALL] + carried[STALL];
+            last[MIGRATION] = of_access[MOVES] + carried[MOVES];
+            last[PROGRAM] = of_access[PROGRAMS] + carried[PROGRAMS];
             // Who knows DRAM adds to it.
             last[DRAM] = 0;
         }

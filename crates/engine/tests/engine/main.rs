@@ -13,6 +13,7 @@ mod accumulator;
 mod attribution;
 mod back_pressure;
 mod cache_parts;
+mod cache_tenants;
 mod cached_map;
 mod collection_times;
 mod determinism;

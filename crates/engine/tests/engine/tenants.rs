@@ -84,9 +84,9 @@ fn a_reader_of_depth_one_waits_for_the_program_of_a_writer() {
     let device = run(&bench, vec![arriving(reads), lane(vec![write(0, PAGE_SECTORS as u32)])]);
     let reader = waited(&device, 0, Op::Read);
     assert_eq!(reader.count, 2);
-    assert_eq!(reader.behind, [[0; 9], waits([(DIE_PROGRAM, PAGE_PROGRAM - 1_000)]), [0; 9]]);
+    assert_eq!(reader.behind, [[0; SPLIT.len()], waits([(DIE_PROGRAM, PAGE_PROGRAM - 1_000)]), [0; SPLIT.len()]]);
     assert_eq!(reader.parts.total(), 2 * UNIT_READ + PAGE_PROGRAM - 1_000);
-    assert_eq!(waited(&device, 1, Op::Write).behind, [[0; 9]; 3], "it left its page in the buffer");
+    assert_eq!(waited(&device, 1, Op::Write).behind, [[0; SPLIT.len()]; 3], "it left its page in the buffer");
     assert_sums(&reader);
 }
 
@@ -99,8 +99,8 @@ fn readers_of_one_die_wait_for_each_other_in_turn() {
     let device = run(&bench, vec![reads(0), reads(64)]);
     let (first, second) = (waited(&device, 0, Op::Read), waited(&device, 1, Op::Read));
     let rounds = count as u64;
-    assert_eq!(first.behind, [[0; 9], waits([(DIE_READ, (rounds - 1) * UNIT_READ)]), [0; 9]]);
-    assert_eq!(second.behind, [waits([(DIE_READ, rounds * UNIT_READ)]), [0; 9], [0; 9]]);
+    assert_eq!(first.behind, [[0; SPLIT.len()], waits([(DIE_READ, (rounds - 1) * UNIT_READ)]), [0; SPLIT.len()]]);
+    assert_eq!(second.behind, [waits([(DIE_READ, rounds * UNIT_READ)]), [0; SPLIT.len()], [0; SPLIT.len()]]);
     assert_sums(&first);
     assert_sums(&second);
 }
@@ -112,8 +112,8 @@ fn a_deep_reader_waits_for_itself() {
     let deep = LaneConfig { closed_queue_depth: 2, ..lane(vec![read(0, 8), read(8 * UNIT_SECTORS, 8)]) };
     let device = run(&bench, vec![deep, lane(vec![read(64 * UNIT_SECTORS, 8)])]);
     let (deep, other) = (waited(&device, 0, Op::Read), waited(&device, 1, Op::Read));
-    assert_eq!(deep.behind, [waits([(DIE_READ, UNIT_READ)]), waits([(DIE_READ, UNIT_READ)]), [0; 9]]);
-    assert_eq!(other.behind, [waits([(DIE_READ, UNIT_READ)]), [0; 9], [0; 9]]);
+    assert_eq!(deep.behind, [waits([(DIE_READ, UNIT_READ)]), waits([(DIE_READ, UNIT_READ)]), [0; SPLIT.len()]]);
+    assert_eq!(other.behind, [waits([(DIE_READ, UNIT_READ)]), [0; SPLIT.len()], [0; SPLIT.len()]]);
 }
 
 /// Two tenants read a unit each at the same time, of one die and of the other.
@@ -132,10 +132,10 @@ fn dies_of_one_channel_wait_for_each_others_data() {
     // Two dies on one channel: the second command goes out behind the first, and its data come right behind the first one's.
     let bench = bench(1, 2);
     let device = read_of_each_die(&bench);
-    assert_eq!(waited(&device, 0, Op::Read).behind, [[0; 9]; 3]);
+    assert_eq!(waited(&device, 0, Op::Read).behind, [[0; SPLIT.len()]; 3]);
     let second = waited(&device, 1, Op::Read);
     // The command waits for that of the first; its data are sensed as much later, and wait for the rest of the first one's.
-    assert_eq!(second.behind, [waits([(CHANNEL, COMMAND + (UNIT - COMMAND))]), [0; 9], [0; 9]]);
+    assert_eq!(second.behind, [waits([(CHANNEL, COMMAND + (UNIT - COMMAND))]), [0; SPLIT.len()], [0; SPLIT.len()]]);
     assert_eq!(second.parts.of(Cause::Channel), UNIT);
 }
 
@@ -148,7 +148,7 @@ fn a_page_counts_for_the_tenant_that_wrote_into_it_first() {
     let device = run(&bench, vec![first, second, arriving(vec![(20, read(64 * UNIT_SECTORS, 8))])]);
     let reader = waited(&device, 2, Op::Read);
     assert_eq!(reader.behind[0], waits([(DIE_PROGRAM, PAGE_PROGRAM - 10)]));
-    assert_eq!(reader.behind[1..], [[0; 9]; 3]);
+    assert_eq!(reader.behind[1..], [[0; SPLIT.len()]; 3]);
 }
 
 #[test]
@@ -162,9 +162,9 @@ fn processor_and_link_are_waited_for_in_the_order_of_entry() {
     // Data take 2048 ns: the second is through the controller at 2000 and waits for the link until 3048, the third at 3000 until 5096.
     let link = UNIT / 2;
     let (second, third) = (1_000 + link - 2_000, 1_000 + 2 * link - 3_000);
-    assert_eq!(other.behind, [waits([(PROCESSOR, 1_000), (LINK, second)]), [0; 9], [0; 9]]);
+    assert_eq!(other.behind, [waits([(PROCESSOR, 1_000), (LINK, second)]), [0; SPLIT.len()], [0; SPLIT.len()]]);
     let behind_other = waits([(PROCESSOR, 1_000), (LINK, link)]);
-    assert_eq!(deep.behind, [waits([(PROCESSOR, 1_000), (LINK, third - link)]), behind_other, [0; 9]]);
+    assert_eq!(deep.behind, [waits([(PROCESSOR, 1_000), (LINK, third - link)]), behind_other, [0; SPLIT.len()]]);
     assert_eq!(other.parts.of(Cause::Link), second + link);
     assert_eq!(other.parts.of(Cause::CommandProcessing), 2_000);
 }
@@ -175,9 +175,9 @@ fn data_wait_for_the_link_behind_those_that_were_ready_before() {
     let mut bench = bench(2, 1);
     bench.engine.link_rate = Rate(250_000_000);
     let device = read_of_each_die(&bench);
-    assert_eq!(waited(&device, 0, Op::Read).behind, [[0; 9]; 3]);
+    assert_eq!(waited(&device, 0, Op::Read).behind, [[0; SPLIT.len()]; 3]);
     let second = waited(&device, 1, Op::Read);
-    assert_eq!(second.behind, [waits([(LINK, 4 * UNIT)]), [0; 9], [0; 9]]);
+    assert_eq!(second.behind, [waits([(LINK, 4 * UNIT)]), [0; SPLIT.len()], [0; SPLIT.len()]]);
     assert_eq!(second.parts.of(Cause::Link), 2 * 4 * UNIT);
 }
 

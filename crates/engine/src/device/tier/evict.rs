@@ -9,7 +9,6 @@ use crate::device::Device;
 use crate::device::kind::Kind;
 use crate::error::SimulationError;
 use crate::flash::{ReadFrom, WriteEntry};
-use crate::probe::{Event, observe};
 use crate::tier::{Lower, Occasion};
 use crate::transaction::{QueueClass, Transaction};
 
@@ -24,7 +23,7 @@ impl<K: Kind> Device<K> {
     ) -> Result<(), SimulationError> {
         let command = self.waits_for_migration(command);
         let (migration, mask, reads_rest) = self.tiered().begin_eviction(slot, occasion, command);
-        observe!(self, Event::MigrationBegan { migration });
+        self.move_began(migration)?;
         let access = Transaction::migrating(SlotId(slot), mask, QueueClass::MoveRead, migration);
         self.scm.enqueue(&mut self.run, access);
         if reads_rest { self.read_rest(migration).map(drop) } else { Ok(()) }
@@ -102,7 +101,7 @@ impl<K: Kind> Device<K> {
         };
         let (gone, written_anew) = self.tiered().eviction_ended(migration);
         if gone {
-            observe!(self, Event::PageLeft { page, slot: SlotId(slot) });
+            self.page_left_slot(page, SlotId(slot))?;
         } else if written_anew {
             self.forget_below(page)?;
         }

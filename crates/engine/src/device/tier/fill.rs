@@ -8,7 +8,6 @@ use crate::device::Device;
 use crate::device::kind::Kind;
 use crate::error::SimulationError;
 use crate::flash::ReadFrom;
-use crate::probe::{Event, observe};
 use crate::tier::{Lower, Migration, MigrationKind, Occasion};
 use crate::transaction::{QueueClass, Transaction};
 
@@ -34,8 +33,9 @@ impl Fill {
 }
 
 impl<K: Kind> Device<K> {
-    /// Begins to bring a page up into a part, for which `command` may wait. `None` where it is on its way already, or too many are.
-    fn begin_fill(&mut self, fill: Fill, part: usize, command: u32) -> Result<Option<u32>, SimulationError> {
+    /// Begins to bring a page up into the part of a tenant, for which `command` may wait. `None` where it is on its way already, or too
+    /// many are.
+    fn begin_fill(&mut self, fill: Fill, tenant: u16, command: u32) -> Result<Option<u32>, SimulationError> {
         let Fill { page, kind, occasion, taken_from, reads, written } = fill;
         let taken_from = self.flash.ftl().residence(taken_from);
         if !self.tiered().may_fill(page) {
@@ -43,15 +43,17 @@ impl<K: Kind> Device<K> {
         }
         // Nothing is to be read of what the controller holds.
         let command = if self.tiered().is_read(reads) { NONE } else { self.waits_for_migration(command) };
-        let (part, sectors) = (part as u32, written);
+        let sectors = written;
         let record =
-            Migration { kind, occasion, page, part, sectors, reads, taken_from, command, ..Migration::default() };
+            Migration { kind, occasion, page, tenant, sectors, reads, taken_from, command, ..Migration::default() };
         let migration = self.tiered().begin_fill(record);
-        observe!(self, Event::MigrationBegan { migration });
+        self.move_began(migration)?;
         // Behind those that wait: there is no free slot while anybody does.
-        match self.tiered().slot_of(page) {
-            Some(slot) => self.fill_got_slot(migration, slot)?,
-            None => self.tiered().fill_waits(part as usize, page, migration),
+        if let Some(slot) = self.tiered().slot_of(page) {
+            self.fill_got_slot(migration, slot)?;
+        } else {
+            let part = self.tiered().part_of(tenant);
+            self.tiered().fill_waits(part, page, migration);
         }
         Ok(Some(migration))
     }
@@ -65,8 +67,8 @@ impl<K: Kind> Device<K> {
         command: u32,
     ) -> Result<Option<u32>, SimulationError> {
         let Some(kind) = kind_of(on_read) else { return Ok(None) };
-        let part = self.part_of(command);
-        self.begin_fill(Fill::of(lpa.0, kind, ppa, 1), part, command)
+        let tenant = self.host.command(command).lane;
+        self.begin_fill(Fill::of(lpa.0, kind, ppa, 1), tenant, command)
     }
 
     /// Brings up a page that the controller holds on its way to flash.
@@ -78,15 +80,15 @@ impl<K: Kind> Device<K> {
         command: u32,
     ) -> Result<(), SimulationError> {
         let (Some(kind), ReadFrom::Controller(ppa)) = (kind_of(on_read), from) else { return Ok(()) };
-        let part = self.part_of(command);
-        self.begin_fill(Fill::of(lpa.0, kind, ppa, 0), part, command).map(drop)
+        let tenant = self.host.command(command).lane;
+        self.begin_fill(Fill::of(lpa.0, kind, ppa, 0), tenant, command).map(drop)
     }
 
     /// Brings up a page from storage-type memory, which is read for it once it has a slot.
     pub(super) fn bring_up(&mut self, page: u32, on_read: OnRead, command: u32) -> Result<(), SimulationError> {
         let Some(kind) = kind_of(on_read) else { return Ok(()) };
-        let part = self.part_of(command);
-        self.begin_fill(Fill::of(page, kind, Ppa::UNMAPPED, 1), part, command).map(drop)
+        let tenant = self.host.command(command).lane;
+        self.begin_fill(Fill::of(page, kind, Ppa::UNMAPPED, 1), tenant, command).map(drop)
     }
 
     /// Completes a page of which `written` is being written from below.
@@ -94,8 +96,8 @@ impl<K: Kind> Device<K> {
         if self.tiered().lower() == Lower::Scm {
             self.tiered().count_fetch_on_write();
             let fill = Fill { written, ..Fill::of(page, MigrationKind::CopyUp, Ppa::UNMAPPED, 1) };
-            let part = self.part_of(command);
-            return self.begin_fill(fill, part, command).map(drop);
+            let tenant = self.host.command(command).lane;
+            return self.begin_fill(fill, tenant, command).map(drop);
         }
         let lpa = Lpa(page);
         let from = self.flash.rest_of(lpa).0;
@@ -110,7 +112,7 @@ impl<K: Kind> Device<K> {
 
     /// Brings up the pages behind a read that goes on where one before it ended, so that they are above when it comes to them.
     pub(super) fn read_ahead(&mut self, command: u32, lba: u64, sectors: u32) -> Result<(), SimulationError> {
-        let part = self.part_of(command);
+        let tenant = self.host.command(command).lane;
         for page in self.tiered().worth_fetching(lba, sectors) {
             if self.page_is_above(page) {
                 continue;
@@ -118,7 +120,7 @@ impl<K: Kind> Device<K> {
             let ReadFrom::Media(ppa) = self.flash.rest_of(Lpa(page)).0 else { continue };
             let occasion = Occasion::ReadAhead;
             let fill = Fill { page, kind: MigrationKind::CopyUp, occasion, taken_from: ppa, reads: 1, written: 0 };
-            if let Some(migration) = self.begin_fill(fill, part, NONE)? {
+            if let Some(migration) = self.begin_fill(fill, tenant, NONE)? {
                 self.tiered().count_fetched_ahead();
                 self.queue_migration_read(migration, ppa)?;
             }
@@ -188,7 +190,7 @@ impl<K: Kind> Device<K> {
         self.tiered().fill_ended(migration);
         self.end_migration(migration)?;
         if self.tiered().drop_if_empty(slot) {
-            observe!(self, Event::PageLeft { page, slot: SlotId(slot) });
+            self.page_left_slot(page, SlotId(slot))?;
         }
         Ok(())
     }

@@ -69,8 +69,8 @@ impl<K: Kind> Device<K> {
     pub(super) fn enter_above(&mut self, index: u32, page: u32, mask: u32) -> Result<(), SimulationError> {
         observe!(self, Event::PageWritten { slot: index, page, sectors: mask });
         let had_slot = self.tiered().slot_of(page).is_some();
-        let part = self.part_of(index);
-        match self.slot_for(page, part)? {
+        let (part, tenant) = (self.part_of(index), self.host.command(index).lane);
+        match self.slot_for(page, (part, tenant))? {
             Some(slot) => self.queue_upper_write(index, slot, mask),
             None => self.tiered().write_waits(part, index, page, mask),
         }
@@ -193,7 +193,7 @@ impl<K: Kind> Device<K> {
                 continue;
             }
             if let Some(slot) = self.tiered().forget(page) {
-                observe!(self, Event::PageLeft { page, slot: SlotId(slot) });
+                self.page_left_slot(page, SlotId(slot))?;
             }
         }
         self.start_trim(index)

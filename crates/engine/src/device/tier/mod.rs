@@ -13,6 +13,7 @@
 mod evict;
 mod fill;
 mod host;
+mod tenants;
 
 pub(super) use host::pages_of;
 
@@ -53,7 +54,7 @@ impl<K: Kind> Device<K> {
                     self.await_writes_held();
                     return Ok(());
                 }
-                Some((Eviction::Dropped { slot, page }, _)) => observe!(self, Event::PageLeft { page, slot }),
+                Some((Eviction::Dropped { slot, page }, _)) => self.page_left_slot(page, slot)?,
                 Some((Eviction::CopyDown(slot), occasion)) => self.start_eviction(slot.0, occasion, command)?,
             }
         }
@@ -109,7 +110,11 @@ impl<K: Kind> Device<K> {
     fn serve_slot_waiters(&mut self) -> Result<(), SimulationError> {
         for part in 0..self.tiered().parts() {
             while let Some((waiter, page)) = self.tiered().first_waiter(part) {
-                let Some(slot) = self.slot_for(page, part)? else { break };
+                let tenant = match waiter {
+                    SlotWaiter::Write { command, .. } => self.host.command(command).lane,
+                    SlotWaiter::Fill(migration) => self.tiered().migration(migration).tenant,
+                };
+                let Some(slot) = self.slot_for(page, (part, tenant))? else { break };
                 self.tiered().first_waiter_leaves(part);
                 match waiter {
                     SlotWaiter::Write { command, sectors, .. } => self.queue_upper_write(command, slot, sectors),
@@ -126,11 +131,11 @@ impl<K: Kind> Device<K> {
         self.tiered().part_of(tenant)
     }
 
-    /// The slot of a page, a free one of a part if it has none yet.
-    fn slot_for(&mut self, page: u32, part: usize) -> Result<Option<u32>, SimulationError> {
+    /// The slot of a page, a free one of the part of a tenant if it has none yet.
+    fn slot_for(&mut self, page: u32, (part, tenant): (usize, u16)) -> Result<Option<u32>, SimulationError> {
         let Some((slot, is_new)) = self.tiered().slot_for(page, part) else { return Ok(None) };
         if is_new {
-            observe!(self, Event::SlotTaken { page, slot: SlotId(slot) });
+            self.slot_is_taken(page, slot, (part, tenant))?;
         }
         Ok(Some(slot))
     }
@@ -195,9 +200,10 @@ impl<K: Kind> Device<K> {
     /// What writes waited for to be below is.
     pub(in crate::device) fn complete_written_through(&mut self) -> Result<(), SimulationError> {
         while let Some((command, for_slot)) = self.tiered().next_written_through() {
-            let mut parts = Parts::default();
+            let (mut parts, came) = (Parts::default(), self.host.command(command).mark);
             parts.add(Cause::MigrationWait, for_slot);
-            parts.add(Cause::ProgramWait, self.run.now - self.host.command(command).mark - for_slot);
+            parts.add(Cause::ProgramWait, self.run.now - came - for_slot);
+            self.waited_for_copy(command, (came, came + for_slot));
             self.finish_part(command, &mut parts, NONE)?;
         }
         Ok(())
@@ -258,7 +264,7 @@ impl<K: Kind> Device<K> {
     /// A migration is over. The command that waits for it may complete.
     fn end_migration(&mut self, migration: u32) -> Result<(), SimulationError> {
         let record = self.tiered().end(migration);
-        observe!(self, Event::MigrationEnded { migration });
+        self.move_ended(migration, &record)?;
         self.migration_wait_ends(record.command)
     }
 
@@ -268,7 +274,11 @@ impl<K: Kind> Device<K> {
             return Ok(());
         }
         let mut parts = Parts::default();
-        parts.add(Cause::MigrationWait, self.run.now - self.host.command(command).mark);
+        let (came, now) = (self.host.command(command).mark, self.run.now);
+        parts.add(Cause::MigrationWait, now - came);
+        if let Some(tenants) = &mut self.run.transactions.tenants {
+            tenants.waited_for_moves(command, (came, now));
+        }
         if self.host.command(command).pending == 1 {
             self.ends_without_answer(command);
         }
