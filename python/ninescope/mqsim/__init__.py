@@ -19,7 +19,7 @@ from ninescope.mqsim import resources
 from ninescope.mqsim.drive import Drive, read_drive, without_cache
 from ninescope.mqsim.refusal import in_mqsims_terms
 from ninescope.mqsim.report import Left, Part
-from ninescope.mqsim.settings import CARRIED, GROUPS
+from ninescope.mqsim.settings import CARRIED, GROUPS, OTHERWISE
 from ninescope.mqsim.workload import (
     Flow,
     give_classes,
@@ -167,7 +167,8 @@ def convert(
     sizes = [flow.request_bytes for flow in flows]
     same = sizes[0] if len(set(sizes)) == 1 else None
     cached = {flow.write_cached for flow in flows}
-    if len(cached) > 1:
+    reads_cached = {flow.reads_cached for flow in flows}
+    if len(cached) > 1 or (len(reads_cached) > 1 and not as_mqsim):
         rest.append(
             Left("Device_Level_Data_Caching_Mode", "differs by flow", "the drive has a cache for all or none")
         )
@@ -175,6 +176,7 @@ def convert(
         config,
         page_bytes=same,
         cached=True in cached,
+        reads_cached=True in reads_cached,
         one_command_per_chip=one_command_per_chip or as_mqsim,
         as_mqsim=as_mqsim,
         flows=len(flows),
@@ -190,6 +192,12 @@ def _settle(flows: list[Flow], drive: Drive) -> None:
     apart = give_planes(flows, drive.resources, drive.table)
     if apart:
         without_cache(drive)
+        for flow in flows:
+            if flow.reads_cached and not drive.as_mqsim:
+                why = (
+                    "reads are not cached: flows have planes of their own, which go with no cache above them"
+                )
+                flow.say("Device_Level_Data_Caching_Mode", OTHERWISE, why)
     give_classes(flows, drive)
     page = int(drive.table["geometry"]["page_size"].removesuffix("B"))
     for flow in flows:

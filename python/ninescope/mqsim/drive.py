@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ninescope._native import ConfigError
 from ninescope.mqsim.document import Sheet, read
 from ninescope.mqsim.report import Left, Part
-from ninescope.mqsim.settings import OTHERWISE, UNKNOWN, WRONG, unknown
+from ninescope.mqsim.settings import CARRIED, OTHERWISE, UNKNOWN, WRONG, unknown
 
 _ROOT = "Execution_Parameter_Set"
 _HOST, _DEVICE, _FLASH = "Host_Parameter_Set", "Device_Parameter_Set", "Flash_Parameter_Set"
@@ -34,6 +34,11 @@ _COMMAND_ADDRESS_NS = 290
 _READ_MORE_NS = 20
 # MQSim starts collecting at this many free blocks of a plane, however small the threshold.
 _GC_BLOCKS_LEAST = 10
+# What makes the rate of DRAM, and the time of an access beside its data.
+_DRAM_RATE = ("Data_Cache_DRAM_Data_Rate", "Data_Cache_DRAM_Data_Busrt_Size")
+_DRAM_ACCESS = ("Data_Cache_DRAM_tRCD", "Data_Cache_DRAM_tCL", "Data_Cache_DRAM_tRP")
+# Banks of a cache in DRAM, where nothing else is said.
+_CACHE_BANKS = 8
 # What an entry takes of a cached map here.
 _MAP_ENTRY = 8
 
@@ -47,6 +52,8 @@ class Drive(Part):
     """The line and the value of each tag of its file."""
     no_classes: str = ""
     """Why it does not tell flows apart by class; nothing: it does."""
+    buffer_alone: Callable[[], None] = lambda: None
+    """Gives it a buffer of pages in place of a cache that does not go with something else."""
 
 
 def read_drive(
@@ -54,13 +61,16 @@ def read_drive(
     *,
     page_bytes: int | None,
     cached: bool,
+    reads_cached: bool,
     one_command_per_chip: bool,
     as_mqsim: bool,
     flows: int,
     traces: bool,
     sectors_of_writes: Callable[[int], float],
 ) -> Drive:
-    """Convert the file. Requests of `page_bytes`, below a page, want such pages; `cached`: writes are.
+    """Convert the file. Requests of `page_bytes`, below a page, want such pages.
+
+    Writes are `cached`, and reads too with `reads_cached`.
 
     With `as_mqsim` channel and dies do what MQSim does of the file, else what the file says of hardware.
     So many `flows` are in one run, with `traces` among them. `sectors_of_writes` says how many sectors of a
@@ -86,8 +96,19 @@ def read_drive(
         _by_sector(part, flash, traces=traces)
     _map(part, device, flash, cached=cached, flows=flows)
     _controller(part, host, device, cached, flows)
-    if cached:
-        _buffer(part, device, flash, sectors_of_writes)
+    if reads_cached and not cached:
+        for tag in (
+            "Caching_Mechanism",
+            *(tag for tag, _ in device.values() if tag.startswith("Data_Cache_")),
+        ):
+            part.say(tag, OTHERWISE, "of a cache of reads alone, which is not there")
+    if cached and as_mqsim:
+        _bounded(part, device, flash, sectors_of_writes, flows)
+        _rewritten(part, device)
+    elif cached and reads_cached:
+        _write_back(part, device)
+    elif cached:
+        _buffer(part, device)
     _scheduler(part, device, flash)
     for sheet, section in ((host, _HOST), (device, _DEVICE), (flash, _FLASH)):
         part.settle(sheet, section)
@@ -323,21 +344,22 @@ def _controller(part: Part, host: Sheet, device: Sheet, cached: bool, flows: int
     part.idle("no flow writes through a cache", "Caching_Mechanism", *of_cache)
 
 
-def _buffer(part: Drive, device: Sheet, flash: Sheet, sectors_of_writes: Callable[[int], float]) -> None:
-    if part.as_mqsim:
-        sectors = math.prod(part.resources) * flash.count("Page_Capacity", 512, 1 << 20) // _SECTOR
-        of_page = sectors_of_writes(_page_bytes(part) // _SECTOR)
-        pages = max(1, min(round(sectors / of_page), _UNBOUNDED_PAGES))
-        why = (
-            "--as mqsim: the sectors of a page for each plane, of all together, wait for their programs, "
-            f"whatever the capacity; a write has {of_page:.4g} sectors of a page in the mean"
-        )
-        part.put("controller.shared_buffered_pages", pages, why)
-        part.put("controller.buffered_pages", pages, "--as mqsim: any of them may be those of one die")
-        _rewritten(part, device)
-        return
-    pages = _pages_per_die(part, device.count("Data_Cache_Capacity"))
-    part.put("controller.buffered_pages", pages, "Data_Cache_Capacity, an equal share for each die")
+def _bounded(
+    part: Drive, device: Sheet, flash: Sheet, sectors_of_writes: Callable[[int], float], flows: int
+) -> None:
+    """Bound the writes that wait for their programs, as MQSim does."""
+    sectors = math.prod(part.resources) * flash.count("Page_Capacity", 512, 1 << 20) // _SECTOR
+    of_page = sectors_of_writes(_page_bytes(part) // _SECTOR)
+    of_all = "of all together"
+    if not _is_shared(device):
+        sectors, of_all = sectors * flows, f"for each of {flows} flows"
+    pages = max(1, min(round(sectors / of_page), _UNBOUNDED_PAGES))
+    why = (
+        f"--as mqsim: the sectors of a page for each plane, {of_all}, wait for their programs, "
+        f"whatever the capacity; a write has {of_page:.4g} sectors of a page in the mean"
+    )
+    part.put("controller.shared_buffered_pages", pages, why)
+    part.put("controller.buffered_pages", pages, "--as mqsim: any of them may be those of one die")
 
 
 def _rewritten(part: Drive, device: Sheet) -> None:
@@ -348,14 +370,81 @@ def _rewritten(part: Drive, device: Sheet) -> None:
     part.put("dram.access", "0ns", why)
     stays = "--as mqsim: a page that was written lately stays in the cache, others are programmed at once"
     part.put("tier.placement", {"policy": "rewritten"}, stays)
+    _parts(part, device)
+
+
+def _write_back(part: Drive, device: Sheet) -> None:
+    """Put a cache of writes and reads into DRAM."""
+    pages = device.count("Data_Cache_Capacity") // _page_bytes(part)
+    banks = min(_CACHE_BANKS, max(1, pages))
+    whole = max(1, pages // banks) * banks * _page_bytes(part)
+    why = "Data_Cache_Capacity" + (f", in whole pages for each of {banks} banks" if banks > 1 else "")
+    part.put("dram.capacity", f"{whole}B", why)
+    if banks < _CACHE_BANKS:
+        part.put("dram.banks", banks, "a page for each")
+    _times(part, device)
+    why = "Device_Level_Data_Caching_Mode = WRITE_READ_CACHE: what is written and what is read"
+    part.put("tier.placement", {"policy": "wb", "copy_reads": True}, why)
+    _parts(part, device)
+    part.buffer_alone = lambda: _buffer(part, device)
+
+
+def _buffer(part: Drive, device: Sheet) -> None:
+    """Let the cache be a buffer of pages that are programmed at once, which lies in DRAM."""
+    pages = _pages_per_die(part, device.count("Data_Cache_Capacity"))
+    part.put("controller.buffered_pages", pages, "Data_Cache_Capacity, an equal share for each die")
+    if not _has_times(device):
+        return
+    dies = _dies(part)
+    filled = dies * part.table["geometry"]["planes_per_die"]
+    bytes_ = (pages * dies + filled) * _page_bytes(part)
+    part.put("dram.capacity", f"{bytes_}B", "the buffer, and a page that fills for each plane")
+    part.put("dram.write_buffer", True, "Device_Level_Data_Caching_Mode: what is written lies in DRAM")
+    _times(part, device)
+
+
+def _times(part: Drive, device: Sheet) -> None:
+    """Say how long DRAM takes: a burst for each transfer, and a row that is closed, opened and asked."""
+    if not _has_times(device):
+        part.put("dram.rate", "1000GB/s", "the file says nothing of its times")
+        part.put("dram.access", "0ns", "the file says nothing of its times")
+        return
+    mega = math.prod(device.number(tag, 1e-3, 1e9) for tag in _DRAM_RATE)
+    part.put("dram.rate", f"{max(1, round(mega * 1e6))}B/s", " x ".join(_DRAM_RATE))
+    access = sum(device.count(tag, 0, _NS) for tag in _DRAM_ACCESS)
+    part.put("dram.access", f"{access}ns", " + ".join(_DRAM_ACCESS))
+
+
+def _has_times(device: Sheet) -> bool:
+    return all(device.has(tag) for tag in (*_DRAM_RATE, *_DRAM_ACCESS))
+
+
+def _is_shared(device: Sheet) -> bool:
+    tag = "Data_Cache_Sharing_Mode"
+    return not device.has(tag) or device.one_of(tag, ("SHARED", "EQUAL_PARTITIONING")) == "SHARED"
+
+
+def _parts(part: Drive, device: Sheet) -> None:
+    """Give each flow a part of a cache, where they do not share it."""
+    if not _is_shared(device):
+        part.put("tier.parts", "separate", "Data_Cache_Sharing_Mode = EQUAL_PARTITIONING")
+        part.say("Data_Cache_Sharing_Mode", CARRIED, "")
 
 
 def without_cache(part: Drive) -> None:
     """Leave the cache out where jobs have planes of their own: a drive has one of the two."""
-    cache = part.table.pop("dram", None)
-    if part.table.pop("tier", None) is None or cache is None:
+    if part.table.pop("tier", None) is None:
         return
+    cache = part.table.pop("dram")
+    apart = "tier.parts" in part.sources
     part.sources = {key: said for key, said in part.sources.items() if not key.startswith(("dram.", "tier."))}
+    if apart:
+        part.carried.remove("Data_Cache_Sharing_Mode")
+        why = "flows have planes of their own, which go with no cache"
+        part.left.append(Left("Data_Cache_Sharing_Mode", "EQUAL_PARTITIONING", why, OTHERWISE))
+    part.buffer_alone()
+    if not part.as_mqsim:
+        return
     part.carried.remove("Data_Cache_Capacity")
     why = "flows have planes of their own, which go with no cache: what is written again is programmed again"
     part.left.append(Left("Data_Cache_Capacity", cache["capacity"].removesuffix("B"), why, OTHERWISE))
@@ -397,7 +486,11 @@ def _page_bytes(part: Part) -> int:
     return int(part.table["geometry"]["page_size"].removesuffix("B"))
 
 
-def _pages_per_die(part: Part, capacity: int) -> int:
+def _dies(part: Part) -> int:
     geometry = part.table["geometry"]
     dies: int = geometry["channels"] * geometry["packages_per_channel"] * geometry["dies_per_package"]
-    return max(1, min(capacity // _page_bytes(part) // dies, _UNBOUNDED_PAGES))
+    return dies
+
+
+def _pages_per_die(part: Part, capacity: int) -> int:
+    return max(1, min(capacity // _page_bytes(part) // _dies(part), _UNBOUNDED_PAGES))

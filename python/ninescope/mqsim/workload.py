@@ -34,6 +34,7 @@ class Flow(Part):
     options: list[str] = dataclasses.field(default_factory=list)
     reads: bool = True
     write_cached: bool = True
+    reads_cached: bool = False
     request_bytes: int | None = None
     """The size of the pages that all requests want, where they want one [B]."""
     request_size: int = 0
@@ -120,12 +121,19 @@ def _flow(path: str, element: Element, number: int, as_mqsim: bool) -> Flow:
     if sheet.has("Priority_Class"):
         sheet.one_of("Priority_Class", _CLASSES)
     flow.write_cached = mode in ("WRITE_CACHE", "WRITE_READ_CACHE")
-    if "READ" in mode:
+    flow.reads_cached = "READ" in mode
+    if flow.reads_cached and as_mqsim:
         why = (
-            "reads are not cached here; there a cached read misses later writes, and what was only read is "
-            "programmed (`[dram]` with `tier.placement.copy_reads` is a cache for reads)"
+            "reads are not cached; there a cached read misses later writes, and what was only read is "
+            "programmed"
         )
         flow.say("Device_Level_Data_Caching_Mode", WRONG, why)
+    elif mode == "READ_CACHE":
+        why = (
+            "reads are not cached: a cache above flash that keeps what is read takes what is written, too, "
+            "as with `WRITE_READ_CACHE`"
+        )
+        flow.say("Device_Level_Data_Caching_Mode", OTHERWISE, why)
     (_synthetic if element.tag == _SYNTHETIC else _replayed)(flow, sheet)
     return flow
 
