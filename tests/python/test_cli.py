@@ -451,6 +451,31 @@ def test_a_mix_of_one_direction_is_told_to_say_nothing(cli):
 
 
 @pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_writes_of_a_job_ask_to_be_on_the_media(cli, tmp_path):
+    """On the command line as in a file: with a share of 1 all writes do, with 0 none."""
+    job = ("run", "--rw", "randwrite", "--bs", "4k", "--size", "4m", "--requests", "200", "--json")
+
+    def result(*options: str) -> dict:
+        code, out, err = cli(*job, *options)
+        assert (code, err) == (0, "")
+        return json.loads(out)
+
+    asked = [result(*options)["counters"]["fua_writes"] for options in ((), ("--fua", "0"), ("--fua", "1"))]
+    assert asked == [0, 0, 200]
+    some = result("--fua", "0.25")
+    assert 20 < some["counters"]["fua_writes"] < 80
+    path = tmp_path / "job.toml"
+    path.write_text('rw = "randwrite"\nbs = "4k"\nsize = "4m"\nrequests = 200\nfua = 0.25\n')
+    assert json.loads(cli("run", path, "--json").out)["digest"] == some["digest"]
+    code, _, err = cli(*job, "--fua", "1.5")
+    assert (code, "--fua" in err) == (2, True)
+    code, _, err = cli("run", path, "--fua", "1")
+    assert (code, "--fua describes a job" in err) == (2, True)
+    reads = ("run", "--rw", "randread", "--size", "4m", "--requests", "20", "--fua", "1")
+    assert "--fua says nothing of --rw randread, which writes nothing" in cli(*reads).err
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 def test_words_of_a_job_that_say_nothing_are_told(cli, tmp_path):
     job = ("run", "--size", "4m", "--requests", "20", "--rw")
     ordered = "--random-distribution says nothing of --rw read, whose addresses follow each other"

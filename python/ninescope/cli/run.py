@@ -64,6 +64,7 @@ def run(
     random_distribution: options.RandomDistribution = None,
     rate_iops: options.RateIops = None,
     rate: options.Rate = None,
+    fua: options.Fua = None,
 ) -> None:
     """Run a workload on a drive and show throughput, latency and its causes.
 

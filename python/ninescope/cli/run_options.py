@@ -160,8 +160,14 @@ RateIops = Annotated[
 Rate = Annotated[
     str | None, typer.Option(metavar="RATE", help="Job: bytes per second, as 200MB/s (open loop).")
 ]
+Fua = Annotated[
+    float | None,
+    typer.Option(
+        min=0, max=1, metavar="SHARE", help="Job: the share of its writes to be on the media (FUA)."
+    ),
+]
 
-_JOB = ("rw", "bs", "iodepth", "rwmixread", "size", "random_distribution", "rate_iops", "rate")
+_JOB = ("rw", "bs", "iodepth", "rwmixread", "size", "random_distribution", "rate_iops", "rate", "fua")
 _REPLAY = (
     "strict",
     "loop",
@@ -218,6 +224,7 @@ class Options:
     random_distribution: str | None
     rate_iops: int | None
     rate: str | None
+    fua: float | None
 
     def job(self) -> dict[str, Any]:
         """Return the words of a job; in a closed loop the number of requests in flight is none of them."""

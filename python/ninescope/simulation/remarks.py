@@ -10,6 +10,7 @@ from typing import Any
 from ninescope.common.numbers import counted
 from ninescope.toml import loads
 
+_WITHOUT_WRITES = ("read", "trim", "randread", "randtrim")
 _OF_ONE_DIRECTION = ("read", "write", "trim", "randread", "randwrite", "randtrim")
 
 
@@ -23,6 +24,8 @@ def job_remarks(job: Mapping[str, Any], *, option: str = "") -> Iterator[str]:
     of = f"{told('rw')} {rw}"
     if rw in _OF_ONE_DIRECTION and job.get("rwmixread") is not None:
         yield f"{told('rwmixread')} says nothing of {of}, which is of one direction"
+    if rw in _WITHOUT_WRITES and job.get("fua"):
+        yield f"{told('fua')} says nothing of {of}, which writes nothing"
     if not rw.startswith("rand") and job.get("random_distribution") is not None:
         yield f"{told('random_distribution')} says nothing of {of}, whose addresses follow each other"
     paced = any(job.get(word) for word in ("rate_iops", "write_rate_iops", "rate", "write_rate"))

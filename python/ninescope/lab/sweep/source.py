@@ -20,7 +20,7 @@ KINDS = ("trace", "job_file", "job", "profile", "preset")
 """What a workload may be: exactly one of these keys says it."""
 JOB_WORDS = (
     "rw", "readwrite", "bs", "iodepth", "rwmixread", "size", "offset", "random_distribution", "rate_iops",
-    "rate",
+    "rate", "fua",
 )  # fmt: skip
 """Words of fio that make a job where they stand alone; more of them can stand in a table `job`."""
 REPLAY_WORDS = (
