@@ -93,6 +93,13 @@ pub(super) fn complete(dice: &mut Dice, drive: &mut Table) {
     }
 }
 
+/// Pages of the map of a drive, if the host saw all of its flash.
+fn map_pages_at_most(drive: &Table, unit: u64) -> u64 {
+    let pages = blocks(drive) * count_at(drive, "geometry.pages_per_block");
+    let units = pages * bytes_at(drive, "geometry.page_size").unwrap_or(unit) / unit.max(1);
+    (units * 4).div_ceil(unit.max(1))
+}
+
 /// Gives the cache of a map that lies in flash room for a page of it, or for a few; of single entries it may hold fewer.
 fn fit_map(dice: &mut Dice, drive: &mut Table) {
     let whole_pages =
@@ -103,6 +110,9 @@ fn fit_map(dice: &mut Dice, drive: &mut Table) {
     if whole_pages.contains(&true) {
         // A page in which each unit begins a run takes two entries for each.
         put_at(drive, "ftl.map.size", (2 * unit + size * unit / 512).cast_signed());
+    }
+    if !whole_pages.contains(&true) && map_pages_at_most(drive, unit) > 8 {
+        put_at(drive, "ftl.map.size", size.max(unit).cast_signed());
     }
     if dice.chance(30) && !whole_pages.contains(&true) && value_at(drive, "nand.ecc").is_none() {
         put_at(drive, "ftl.map.fetch_size", unit.min(512).cast_signed());

@@ -16,6 +16,8 @@ use crate::error::Error;
 const TRIED_MAX: usize = 1 << 20;
 /// The most spare bytes to a byte of the host: beyond it is a typing error, and the drive would be nothing but spare.
 const OVER_PROVISIONING_MAX: f64 = 100.0;
+/// A map of no more pages is so small that a cache of single entries may take less than a page: drives of tests and of small models.
+const SMALL_MAP_PAGES: u32 = 8;
 
 /// The translation layer of a drive without flash.
 pub fn no_ftl(geometry: Geometry, seed: u64) -> FtlConfig {
@@ -91,10 +93,13 @@ fn map_pages(drive: &LoadedDrive, geometry: &Geometry, units: u32) -> Result<u32
     let section = &drive.config.ftl;
     let Some(rules) = section.map.chosen().rules() else { return Ok(0) };
     let entries = mapping::entries_of_page(geometry.unit_bytes);
-    let least = u64::from(rules.policy.item_bytes(entries, entries));
-    let what = match rules.policy.cached_by() {
-        CachedBy::Entry => "an entry",
-        CachedBy::Page => "a page of the map",
+    let (pages, page) = (mapping::map_pages(geometry, units), u64::from(geometry.unit_bytes));
+    let item = u64::from(rules.policy.item_bytes(entries, entries));
+    let (what, least) = match rules.policy.cached_by() {
+        // Of a map of a few pages a page is so much that next to nothing would leave the cache.
+        CachedBy::Entry if pages > SMALL_MAP_PAGES => ("a page of the map", page.max(item)),
+        CachedBy::Entry => ("an entry", item),
+        CachedBy::Page => ("a page of the map", item),
     };
     let sizes = [("ftl.map.size", Some(rules.size.0)), ("ftl.map.host_memory", rules.host_memory.map(|size| size.0))];
     for (key, size) in sizes {
@@ -135,7 +140,7 @@ fn map_pages(drive: &LoadedDrive, geometry: &Geometry, units: u32) -> Result<u32
             "a map that lies in flash is kept apart, and so are these streams: a drive keeps one of them apart";
         return Err(drive.error_between(&[("ftl.map", section.map.name().to_owned()), streams], message));
     }
-    Ok(mapping::map_pages(geometry, units))
+    Ok(pages)
 }
 
 /// The units that the host sees of so many on the media.

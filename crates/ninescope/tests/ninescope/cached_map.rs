@@ -48,6 +48,21 @@ fn what_does_not_go_with_it_is_named_by_what_was_typed() {
 }
 
 #[test]
+fn a_cache_of_less_than_a_page_of_the_map_is_refused() {
+    // 128 blocks are 10,240 units, whose entries take more than eight pages of 1,024; 32 blocks have three.
+    let (large, map) = ("geometry.blocks_per_plane=128", "ftl.map=entries");
+    for (policy, size, least) in [("entries", "8B", 4_096), ("entries", "4095B", 4_096), ("pages", "4095B", 4_096)] {
+        let (policy, size) = (format!("ftl.map={policy}"), format!("ftl.map.size={size}"));
+        let wanted = format!("a page of the map may take {least} B of it");
+        expect(&[large, &policy, &size], &["ftl.map.size", &wanted]);
+    }
+    for sets in [[large, map, "ftl.map.size=4KiB"], ["geometry.blocks_per_plane=32", map, "ftl.map.size=8B"]] {
+        assert!(result_of(&larger(&sets)).is_ok(), "{sets:?}");
+    }
+    expect(&[large, map, "ftl.map.host_memory=8B"], &["ftl.map.host_memory", "4096 B"]);
+}
+
+#[test]
 fn what_says_nothing_is_told() {
     expect(
         &["ftl.map={policy=\"entries\"}", "ftl.map.host_access=3us"],
