@@ -189,6 +189,7 @@ def test_flows_of_all_kinds(cli, files, tmp_path):
         (("<MQSim_IO_Scenarios>", "<!DOCTYPE a><MQSim_IO_Scenarios>"), ("workload.xml", "line 3", "DOCTYPE")),
         (("<Seed>1</Seed>", "<Seed>1</Seed><Seed>2</Seed>"), ("Seed", "twice")),
         (("MQSim_IO_Scenarios>", "Other>"), ("<Other>", "MQSim_IO_Scenarios")),
+        (("</IO_Scenario>\n</MQSim_IO_Scenarios>", ""), ("ends within <IO_Scenario>, which begins in line",)),
     ],
 )
 def test_errors_name_file_and_tag_and_nothing_is_written(cli, files, tmp_path, change, words):

@@ -275,8 +275,10 @@ def test_a_cached_map_has_as_many_entries_as_in_mqsim(tmp_path):
     assert (peer["written"], peer["fetch_size"]) == (False, "683B")
     # A quarter of the blocks: 2^24 pages, entries of 8 B.
     assert made({"Block_No_Per_Plane": "512"})["size"] == f"{2_097_152}B"
-    with pytest.raises(ninescope.ConfigError, match="CMT_Capacity> 8: is not a number from 9"):
+    with pytest.raises(ninescope.ConfigError, match=r"CMT_Capacity> 8: has no room for one entry .* 9 B"):
         made({"CMT_Capacity": "8"})
+    with pytest.raises(ninescope.ConfigError, match=r"line \d+: <CMT_Capacity> 0: has no room for one entry"):
+        made({"CMT_Capacity": "0"})
 
 
 def test_each_flow_has_a_map_of_the_full_size_in_mqsim(tmp_path):

@@ -77,6 +77,12 @@ def read(path: str, root: str) -> Element:
     try:
         builder.parser.Parse(data, True)
     except expat.ExpatError as error:
+        if error.code == expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS]:
+            within = builder.open[-1] if builder.open else None
+            where = (
+                f"within <{within.tag}>, which begins in line {within.line}" if within else "before any tag"
+            )
+            raise ConfigError(f"{path}: line {error.lineno}: the file ends {where}") from None
         raise ConfigError(f"{path}: line {error.lineno}: {expat.ErrorString(error.code)}") from None
     found = builder.root
     if found is None or found.tag != root:

@@ -254,7 +254,10 @@ def _map(part: Drive, device: Sheet, flash: Sheet, *, cached: bool, flows: int) 
         return
     part.put("ftl.map.policy", "entries", "Ideal_Mapping_Table = false: single entries are cached")
     entry = _map_entry_bytes(part, flash)
-    entries = device.count("CMT_Capacity", entry) // entry
+    capacity = device.count("CMT_Capacity")
+    if capacity < entry:
+        device.wrong("CMT_Capacity", f"has no room for one entry of the map, which takes {entry} B there")
+    entries = capacity // entry
     of_each = ""
     shared = device.one_of("CMT_Sharing_Mode", ("SHARED", "EQUAL_PARTITIONING")) == "SHARED"
     if part.as_mqsim and shared and flows > 1:

@@ -260,7 +260,9 @@ fn check_media(drive: &LoadedDrive) -> Result<(), Error> {
         if name == PlacementConfig::default().name() {
             return Err(flash::no_table(drive, table));
         }
-        return Err(drive.error_at("tier.placement", &format!("is `{name}`, which needs the table [{table}]")));
+        let or_dram = if *table == "scm" && placement.chosen().is_cache() { " or [dram]" } else { "" };
+        let message = format!("is `{name}`, which needs the table [{table}]{or_dram}");
+        return Err(drive.error_at("tier.placement", &message));
     }
     match tables.iter().find(|(_, is_there, is_used)| *is_there && !is_used) {
         Some((table, ..)) => {

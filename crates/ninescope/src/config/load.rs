@@ -236,7 +236,17 @@ impl DriveConfig {
             let message = below_key(&path, inner.lines().next().unwrap_or_default());
             let key = message.split(": ").next().filter(|key| key.starts_with(&path)).unwrap_or(&path);
             let policy = message.contains("unknown field `").then(|| of_another_policy(&drive, key)).flatten();
-            let nearest = || with_nearest(&message, |word, known| nearest_key(key, word, known, others));
+            // Names of a value are no keys: of these one of the others may be meant, and no key that is like it.
+            let is_name = message.contains("unknown variant `");
+            let nearest = || {
+                with_nearest(&message, |word, known| {
+                    if is_name {
+                        suggestion(word, known.iter().copied()).map(str::to_owned)
+                    } else {
+                        nearest_key(key, word, known, others)
+                    }
+                })
+            };
             KeyError {
                 key: if path == "." { String::new() } else { key.to_owned() },
                 message: in_plain_words(&policy.unwrap_or_else(nearest)),

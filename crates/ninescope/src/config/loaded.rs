@@ -73,7 +73,7 @@ impl LoadedDrive {
     pub(super) fn set_of(&self, key: &str) -> Option<&String> {
         self.sets.iter().rev().find(|set| {
             let path = set.split('=').next().unwrap_or_default().trim();
-            key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
         })
     }
 }

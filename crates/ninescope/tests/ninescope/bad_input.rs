@@ -631,6 +631,20 @@ fn mistakes_about_two_media_name_their_key() {
     let (before, after) = (text.split_once("[scm]").expect("a table").0, text.split_once("[tier]").expect("a table").1);
     without["drive"] = json!({ "toml": format!("{before}[tier]{after}") });
     expect(&without, &["tier.placement", "is `wo-dm`, which needs the table [scm]"]);
+    // DRAM makes a cache, too.
+    for name in ["wb", "rewritten"] {
+        let set = format!("tier.placement={name}");
+        expect(&tiny_request(&[&set]), &[&set, &format!("is `{name}`, which needs the table [scm] or [dram]")]);
+    }
+}
+
+/// What is like a name may be meant, and no key that is like it.
+#[test]
+fn an_unknown_name_has_names_suggested() {
+    let message = input_error(&tiny_request(&["controller.interface=scsi"]));
+    assert!(message.contains("unknown name `scsi`, expected `nvme` or `sata`"), "{message}");
+    assert!(!message.contains("did you mean"), "{message}");
+    expect(&tiny_request(&["controller.interface=nvmee"]), &["did you mean `nvme`?"]);
 }
 
 /// Two memories: the same mistakes in the lower one.

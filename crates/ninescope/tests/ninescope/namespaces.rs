@@ -98,5 +98,6 @@ fn namespaces_that_do_not_fit_name_their_key() {
     ] {
         let told = error(sizes);
         assert!(wanted.iter().all(|part| told.contains(part)), "{told}");
+        assert!(told.starts_with("--set namespaces=["), "whoever set them is blamed: {told}");
     }
 }
