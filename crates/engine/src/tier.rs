@@ -60,6 +60,8 @@ pub struct TierConfig {
     pub planes_below: u32,
     /// The upper medium loses what it holds without power, as DRAM does: a FLUSH takes it down.
     pub volatile: bool,
+    /// Every write completes when what it wrote is on the media, as if it asked for that.
+    pub acknowledges_at_program: bool,
 }
 
 /// The tier and everything that moves through it.
@@ -91,6 +93,8 @@ pub struct TierPart {
     through: Option<Through>,
     /// What goes down when the host rests, where something does.
     rest: Option<Rest>,
+    /// Every write asks to be on the media.
+    acknowledges_at_program: bool,
     /// A slot became free, or a migration ended.
     touched: bool,
 }
@@ -123,6 +127,7 @@ impl TierPart {
             drain: config.volatile.then(|| Drain::new(slots, depth)),
             through: config.volatile.then(|| Through::new(slots, depth)),
             rest: flush_at_rest.map(|after| Rest::new(Ns(after.0), slots)),
+            acknowledges_at_program: config.acknowledges_at_program,
             touched: false,
         })
     }
@@ -176,6 +181,11 @@ impl TierPart {
             evictions: counters.evicted_dirty + counters.evicted_clean,
             fills: counters.copied_up + counters.moved_up,
         }
+    }
+
+    /// Whether every write completes when what it wrote is on the media.
+    pub fn acknowledges_at_program(&self) -> bool {
+        self.acknowledges_at_program
     }
 
     /// When writes are taken in.

@@ -19,6 +19,13 @@ impl Checker {
         (request, whole): (Request, Request),
     ) -> Checked {
         let first = self.protocol.fetched(view.now, slot, (id, lane), &request, &whole)?;
+        let all_through = view.tier.is_some_and(ninescope_engine::TierPart::acknowledges_at_program);
+        require!(
+            request.fua || request.op != Op::Write || !all_through,
+            FuaDurability,
+            view.now,
+            "request {id} does not ask to be on the media, and all writes of the drive are to be there"
+        );
         self.requests.fetched(view, slot, (id, lane), request, first)?;
         if first {
             self.intake.fetched(view.now, (id, lane), &whole)?;

@@ -8,7 +8,7 @@ use ninescope_model::{CacheHint, Lba, Op, Request};
 use super::codes;
 use super::dice::Dice;
 use super::drives::{drive, placement_name, sectors_per_unit};
-use super::keys::{put_at, take_at};
+use super::keys::{put_at, take_at, value_at};
 use super::run::TENANTS_MAX;
 use super::world::{Line, WorldLimit};
 use super::{ArrivalKind, World};
@@ -50,6 +50,7 @@ pub fn generate(seed: u64) -> World {
         };
         let Ok(plan) = world.plan() else { continue };
         divide_cache(&mut dice.of("cache parts"), &mut world);
+        write_through(&mut dice.of("writes through"), &mut world);
         if placement == "nand-only" {
             partitions::divide(&mut dice.of("partitions"), &mut world, &plan.shape().ftl);
         }
@@ -136,6 +137,18 @@ fn divide_cache(dice: &mut Dice, world: &mut World) {
     put_at(&mut world.drive, "tier.parts", "separate");
     if world.plan_of_tenants(TENANTS_MAX as usize).is_err() {
         take_at(&mut world.drive, "tier.parts");
+    }
+}
+
+/// In some worlds all writes go through a cache that can be lost.
+fn write_through(dice: &mut Dice, world: &mut World) {
+    let is_lost = value_at(&world.drive, "dram.power_protected").is_some_and(|value| value.as_bool() == Some(false));
+    if !world.drive.contains_key("tier") || !is_lost || !dice.chance(15) {
+        return;
+    }
+    put_at(&mut world.drive, "tier.acknowledge", "program");
+    if world.plan_of_tenants(TENANTS_MAX as usize).is_err() {
+        take_at(&mut world.drive, "tier.acknowledge");
     }
 }
 

@@ -26,14 +26,19 @@ impl<K: Kind> Device<K> {
 
     /// Takes in the next command of a lane, or of its queue.
     fn fetch(&mut self, lane: usize) -> Result<(), SimulationError> {
-        let Some((index, request)) = self.host.fetch(&mut self.run, lane)? else { return Ok(()) };
+        let Some((index, mut request)) = self.host.fetch(&mut self.run, lane)? else { return Ok(()) };
         if self.flow == Flow::Tier {
             self.tiered().host_comes();
+            if request.op == Op::Write && self.tiered().acknowledges_at_program() {
+                request.fua = true;
+                self.host.asks_for_media(index);
+            }
         }
         let HostCommand { id, lane, .. } = *self.host.command(index);
         self.run.counters.fua_writes += u64::from(request.fua);
         if K::ACTIVE {
-            let (queue, whole) = (self.host.queue_of(index), self.host.request_of(index));
+            let (queue, mut whole) = (self.host.queue_of(index), self.host.request_of(index));
+            whole.fua |= request.fua;
             observe!(self, Event::Fetched { slot: index, id, lane, queue, request, whole });
         }
         // The one that is read ahead is translated some events later: by then the line is there.

@@ -98,6 +98,11 @@ impl Host {
         &self.commands[index]
     }
 
+    /// A write is to be on the media when it completes, whatever the host asked for.
+    pub fn asks_for_media(&mut self, index: u32) {
+        self.commands[index].fua = true;
+    }
+
     /// The parts of a command set out now.
     #[inline]
     pub fn sets_out(&mut self, index: u32, now: Ns) -> HostCommand {

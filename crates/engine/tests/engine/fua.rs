@@ -159,3 +159,25 @@ fn what_goes_to_flash_at_once_ends_with_its_program() {
         assert_eq!(latencies(&device), [0, FLASH_PROGRAM]);
     }
 }
+
+#[test]
+fn a_drive_may_have_all_writes_go_through_its_cache() {
+    // As if each asked for it: to a slot, and straight to flash.
+    for policy in ["wb", "rewritten"] {
+        let requests = || vec![write(0, 32), at(3_000_000, write(PAGE, 1)), at(9_000_000, write(0, 32))];
+        let asking = requests().into_iter().map(|request| Request { fua: true, ..request }).collect();
+        let asked = cache(policy, true).run(open(asking));
+        let mut bench = cache(policy, true);
+        bench.acknowledges_at_program = true;
+        let all = bench.run(open(requests()));
+        assert_eq!(latencies(&all), latencies(&asked));
+        assert_eq!((all.counters().fua_writes, through(&all)), (3, through(&asked)));
+        let plain = cache(policy, true).run(open(requests()));
+        assert_ne!(latencies(&all), latencies(&plain));
+    }
+    // Written above, read there and programmed.
+    let mut bench = cache("wb", true);
+    bench.acknowledges_at_program = true;
+    let device = bench.run(open(vec![write(0, 32), at(5_000_000, read(0, 1))]));
+    assert_eq!(latencies(&device)[0], 2 * PAGE * SECTOR + FLASH_PROGRAM);
+}

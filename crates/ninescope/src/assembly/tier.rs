@@ -6,7 +6,7 @@ use ninescope_model::Geometry;
 use ninescope_model::units::Bytes;
 use ninescope_tier::policies::Below;
 
-use crate::config::{CacheParts, LoadedDrive};
+use crate::config::{Acknowledge, CacheParts, LoadedDrive};
 use crate::error::Error;
 
 use super::controller::ENTRIES_MAX;
@@ -76,6 +76,15 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry, scm: &ScmAssembly) -> Re
         if section.back_pressure != BackPressureConfig::default() {
             return is_given("tier.back_pressure");
         }
+        if section.acknowledge != Acknowledge::default() {
+            return is_given("tier.acknowledge");
+        }
+    }
+    let volatile = drive.config.dram.as_ref().is_some_and(|dram| !dram.power_protected);
+    if section.acknowledge == Acknowledge::Program && !volatile {
+        let message =
+            "is `program`, and what is above keeps what it holds without power: a write is on the media with its slot";
+        return Err(drive.error_at("tier.acknowledge", message));
     }
     if let Some((key, message)) = section.back_pressure.chosen().problem() {
         return Err(drive.error_at(&format!("tier.back_pressure.{key}"), &message));
@@ -140,6 +149,7 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry, scm: &ScmAssembly) -> Re
         planes_below: planes.min(migrations_in_flight),
         parts: Vec::new(),
         part_of_tenant: Vec::new(),
-        volatile: drive.config.dram.as_ref().is_some_and(|dram| !dram.power_protected),
+        volatile,
+        acknowledges_at_program: section.acknowledge == Acknowledge::Program,
     }))
 }

@@ -113,6 +113,10 @@ pub struct TierSection {
     /// Whether all jobs share the memory above, or each has a part of its own, but for those that say `cache_size`.
     #[serde(skip_serializing_if = "CacheParts::is_shared")]
     pub parts: CacheParts,
+    /// When a write completes above a medium that is not lost with the power: on its arrival in a cache, or when its pages are
+    /// programmed.
+    #[serde(skip_serializing_if = "Acknowledge::is_arrival")]
+    pub acknowledge: Acknowledge,
     /// When a write that goes to the memory above is taken in.
     #[serde(deserialize_with = "string_or_table", skip_serializing_if = "is_default")]
     pub back_pressure: BackPressureConfig,
@@ -131,6 +135,24 @@ pub enum CacheParts {
     Shared,
     /// As much of it is each job's alone.
     Separate,
+}
+
+/// When writes complete of which a cache that can be lost holds what they wrote.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Acknowledge {
+    /// When the cache has taken it in, but for those that ask to be on the media.
+    #[default]
+    Arrival,
+    /// When it is on the media below.
+    Program,
+}
+
+impl Acknowledge {
+    #[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+    fn is_arrival(&self) -> bool {
+        *self == Self::Arrival
+    }
 }
 
 impl CacheParts {

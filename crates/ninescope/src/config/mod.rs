@@ -17,7 +17,9 @@ mod trace_jobs;
 pub use controller::{ControllerConfig, SchedulerConfig};
 pub(crate) use diagnostics::{nearest_location, with_suggestion};
 pub use dram::DramConfig;
-pub use drive::{CacheParts, DriveConfig, EnduranceSection, FtlSection, Merges, NamespaceConfig, TierSection};
+pub use drive::{
+    Acknowledge, CacheParts, DriveConfig, EnduranceSection, FtlSection, Merges, NamespaceConfig, TierSection,
+};
 pub use flash::{
     Cell, EraseLoopsConfig, GeometryConfig, LoopSharesConfig, NandConfig, ProgramMoves, ReadMoves, SuspendLimitConfig,
 };

@@ -78,7 +78,7 @@ fn how_a_cache_pushes_back_is_refused_where_it_means_nothing() {
     refused("tier.back_pressure={policy=\"paced\",from=0}", "tier.back_pressure.from is 0, it must be a share");
     refused("tier.back_pressure={policy=\"paced\",longest=\"0s\"}", "tier.back_pressure.longest is zero, with which");
     refused("tier.back_pressure={policy=\"paced\",longest=\"2h\"}", "tier.back_pressure.longest is more than an hour");
-    for set in ["tier.parts=separate", "tier.back_pressure=paced"] {
+    for set in ["tier.parts=separate", "tier.back_pressure=paced", "tier.acknowledge=program"] {
         let mut flash_alone = tiny_request(&[set]);
         flash_alone["workload"] = json!({ "job": { "rw": "randread", "requests": 10 } });
         let words = format!(
@@ -90,6 +90,19 @@ fn how_a_cache_pushes_back_is_refused_where_it_means_nothing() {
     // Some writes come too close together.
     let paced = two(&["tier.back_pressure=paced", "tier.placement.evict_free=0.1"], Value::Null, Value::Null);
     assert!(result_of(&paced).expect("a run")["tier"]["counters"]["writes_held"].as_u64() > Some(0));
+}
+
+#[test]
+fn all_writes_go_through_a_cache_that_can_be_lost_and_through_no_other() {
+    let through = |set: &str| {
+        let result = result_of(&two(&[set], Value::Null, Value::Null)).expect("a run");
+        result["counters"]["fua_writes"].clone()
+    };
+    // Two jobs of 200 writes.
+    assert_eq!([through("tier.acknowledge=program"), through("tier.acknowledge=arrival")], [400, 0]);
+    let sets = ["tier.acknowledge=program", "dram.power_protected=true"];
+    let message = input_error(&two(&sets, Value::Null, Value::Null));
+    assert!(message.contains("tier.acknowledge is `program`, and what is above keeps what it holds"), "{message}");
 }
 
 #[test]

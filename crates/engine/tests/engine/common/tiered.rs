@@ -27,6 +27,7 @@ pub struct TierBench {
     pub depth: u32,
     pub migrations_in_flight: u32,
     pub volatile: bool,
+    pub acknowledges_at_program: bool,
     pub dram: Option<DramConfig>,
     /// When writes are taken in.
     pub back_pressure: BackPressureConfig,
@@ -70,6 +71,7 @@ impl TierBench {
             depth: 1,
             migrations_in_flight: 4,
             volatile: false,
+            acknowledges_at_program: false,
             dram: None,
             back_pressure: BackPressureConfig::default(),
             parts: Vec::new(),
@@ -122,6 +124,7 @@ impl TierBench {
             back_pressure: self.back_pressure.clone(),
             planes_below: 1,
             volatile: self.volatile,
+            acknowledges_at_program: self.acknowledges_at_program,
         };
         let lanes: Vec<_> = workloads.into_iter().map(|workload| LaneConfig::new(workload, self.depth)).collect();
         let mut device = Device::of_tier(&self.flash.engine, &self.flash.limits, ftl, nand, scm, &tier, lanes, NoProbe);
