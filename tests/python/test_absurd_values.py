@@ -73,6 +73,7 @@ DRIVES: dict[str, tuple[str, list[str]]] = {
             "ftl.map=entries",
         ],
     ),
+    "decisions": ("ssr-dynamic", [*SMALL, 'firmware={cores=2,clock="1GHz",command=100}']),
     "held back": ("ssr-dynamic", [*SMALL, "ftl.throttle=proportional"]),
     "soft decisions": ("ssr-dynamic", [*SMALL, "nand.ecc=ldpc", "nand.errors=constant"]),
 }

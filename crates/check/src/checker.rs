@@ -3,6 +3,7 @@
 mod above;
 mod codes;
 mod dram;
+mod firmware;
 mod host;
 mod map;
 
@@ -17,6 +18,7 @@ use crate::blocks::{Blocks, group_of_block};
 use crate::cache_holders::CacheHolders;
 use crate::dies::Dies;
 use crate::dram::DramBook;
+use crate::firmware::FirmwareBook;
 use crate::groups::Groups;
 use crate::intake::Intake;
 use crate::interrupts::Interrupts;
@@ -44,7 +46,6 @@ use crate::tier::TierBook;
 use crate::transfers::Transfers;
 use crate::trigger::Trigger;
 use crate::units::Units;
-use crate::victim;
 
 /// Events between two walks over everything, at least.
 const SWEEP_EVENTS_MIN: u64 = 200_000;
@@ -84,6 +85,7 @@ pub struct Checker {
     streams: Option<StreamBook>,
     sectors: Option<SectorBook>,
     dram: Option<DramBook>,
+    firmware: Option<FirmwareBook>,
     blame: Option<Blame>,
     units: Option<Units>,
     oracle: Option<Oracle>,
@@ -126,6 +128,7 @@ impl Checker {
             streams: None,
             sectors: None,
             dram: None,
+            firmware: None,
             blame: None,
             units: None,
             oracle: None,
@@ -184,6 +187,7 @@ impl Checker {
         self.partitions = PartitionBook::started(view);
         self.streams = StreamBook::started(view);
         self.dram = DramBook::started(view, lanes);
+        self.firmware = FirmwareBook::started(view);
         if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {
             self.blame = Some(Blame::started(view, completes_at_program, lanes));
             let units = self.units.insert(Units::default());
@@ -312,6 +316,7 @@ impl Checker {
 
     fn move_placed(&mut self, view: &View<'_>, record: u32, lpa: Lpa, (from, to): (Ppa, Ppa)) -> Checked {
         self.ledger.move_units += 1;
+        self.move_was_decided(view)?;
         self.groups.move_placed(view, to)?;
         self.lies_in_its_partition(view, lpa, to)?;
         self.space.move_unit(view, to);
@@ -327,6 +332,7 @@ impl Checker {
 
     fn move_dropped(&mut self, view: &View<'_>, record: u32, lpa: Lpa) -> Checked {
         self.ledger.moves_dropped_after_read += 1;
+        self.move_was_decided(view)?;
         if let Some(oracle) = &mut self.oracle {
             oracle.move_dropped(record, lpa);
         }
@@ -386,6 +392,9 @@ impl Checker {
         if let Some(book) = &mut self.dram {
             book.measuring_began(view.now);
         }
+        if let Some(book) = &mut self.firmware {
+            book.measuring_began(view.now);
+        }
     }
 
     fn finished(&mut self, view: &View<'_>, used: &ninescope_engine::Utilization) -> Checked {
@@ -414,6 +423,9 @@ impl Checker {
             book.compare(view)?;
         }
         if let Some(book) = &self.dram {
+            book.finished(view, used)?;
+        }
+        if let Some(book) = &self.firmware {
             book.finished(view, used)?;
         }
         self.queues.compare(view)?;
@@ -552,6 +564,9 @@ impl Probe for Checker {
                 if let Some(book) = &mut self.sectors {
                     book.dispatched(view, command, accesses, &mut self.marks)?;
                 }
+                if let Some(book) = &mut self.firmware {
+                    book.dispatched(view, accesses)?;
+                }
                 match &mut self.codes {
                     Some(codes) => codes.dispatched(view, command, accesses),
                     None => Ok(()),
@@ -609,7 +624,7 @@ impl Probe for Checker {
                 self.groups.erased(view.now, group)
             }
             Event::DieRests { .. } => Ok(()),
-            Event::VictimChosen { group, .. } => victim::chosen(view, group),
+            Event::VictimChosen { group, .. } => self.victim_chosen(view, group),
             Event::HostReleased { pool } => self.space.released(view, pool),
             Event::SlotDispatched { .. }
             | Event::SectorCopied { .. }
@@ -639,7 +654,6 @@ impl Probe for Checker {
             }
             Event::PageDecoded { .. }
             | Event::SectorsDecoded { .. }
-            | Event::ReadWillRepeat { .. }
             | Event::ReadGivenUp { .. }
             | Event::CorruptionDrawn
             | Event::UnitCorrupted { .. }
@@ -660,6 +674,16 @@ impl Probe for Checker {
                 }
                 self.coded_event(view, &event)
             }
+            Event::ReadWillRepeat { transaction } => {
+                if let Some(book) = &mut self.firmware {
+                    book.repeats(transaction);
+                }
+                self.coded_event(view, &event)
+            }
+            Event::StepTaken { step, core, until } => match &mut self.firmware {
+                Some(book) => book.taken(view, step, (core, until), &mut self.marks),
+                None => Ok(()),
+            },
             Event::DramTaken { access, until } => self.dram_taken(view, access, until),
             Event::EntryLookedUp { .. }
             | Event::MapPageSensed { .. }
@@ -683,6 +707,9 @@ impl Probe for Checker {
                 }
                 if let Some(holders) = &mut self.cache_holders {
                     holders.completed(view, slot, op, (parts, behind, transaction))?;
+                }
+                if let Some(book) = &self.firmware {
+                    book.completed(view, slot, parts, transaction)?;
                 }
                 match &mut self.blame {
                     Some(blame) => blame.completed(view, slot, id, (op, parts, behind, transaction)),

@@ -15,6 +15,7 @@ mod cache_holders;
 mod checker;
 mod dies;
 mod dram;
+mod firmware;
 mod groups;
 mod intake;
 mod interrupts;

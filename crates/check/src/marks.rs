@@ -75,6 +75,7 @@ marks! {
     StalledBesideSpace, "stalled_beside_space", "A write waited for planes of its own while others had space.";
     DramWait, "dram_wait", "An access to DRAM waited for one before it.";
     DramBehindCache, "dram_behind_cache", "An access to DRAM waited for one of a cache there.";
+    WaitForCore, "wait_for_core", "A decision of the firmware waited for a core.";
     MoveNotApart, "move_not_apart", "A unit that was moved went to the first kind of data, for want of space.";
     HeldByLimit, "held_by_limit", "The limit of a job held a request back.";
     FuaOfCache, "fua_of_cache", "A write that asked to be on the media went through a cache that forgets.";

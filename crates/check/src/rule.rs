@@ -128,6 +128,10 @@ rules! {
         "The bus of DRAM carries one access at a time, the first asked for first, at once where it is free, and each for as long as its rows and bytes take.";
     DramAccount, "dram-account",
         "What goes through DRAM is what commands read, write and look up and what programs take from there, once; how long a request was there is told.";
+    FirmwareCores, "firmware-cores",
+        "A core of the firmware makes one decision at a time, the first asked for first, at once where a core for it is free, and each for as long as its cycles take.";
+    FirmwareAccount, "firmware-account",
+        "What commands ask for, their units, page accesses, victims and moves are each decided once, before they go on; how long a request waited for that is told.";
     Damage, "damage", "Lost and wrong are the units that a failed read of the drive's own left so, until they are written anew.";
     UnreportedDamage, "unreported-damage",
         "A read of what is lost says so, a read of what is wrong is counted as such, and no other.";

@@ -1,7 +1,7 @@
 //! The engine: it owns time, and joins the rooms that do not know each other.
 //!
 //! Each part of a drive has an owner, which alone sees its fields: `host` takes requests in and hands completions out,
-//! `flash` and `scm` have what waits on dies and banks and what runs there, `dram` the controller's memory, `tier` what is above
+//! `flash` and `scm` have what waits on dies and banks and what runs there, `dram` the controller's memory, `firmware` its cores, `tier` what is above
 //! and below, `reliability` the bits that fail. `device` hands wake-ups to them, and what one of them says on to the others. `run` has time and what
 //! belongs to nobody, `sched` what dies and banks have in common, `meter` says where the time went. Mapping and garbage
 //! collection are the FTL's, durations and legality the media's.
@@ -11,6 +11,7 @@ mod counters;
 mod device;
 mod dram;
 mod error;
+mod firmware;
 mod flash;
 mod host;
 pub mod mapping;
@@ -31,6 +32,7 @@ pub use device::kind::{Kind, OnHeap, Plain, Watched};
 pub use device::{Device, HostEnd, Progress, Seen};
 pub use dram::{Dram, DramAccess, DramConfig, DramCounters, DramUse};
 pub use error::{SimulationError, Violation};
+pub use firmware::{DECISIONS, Dealing, Decision, Firmware, FirmwareConfig, FirmwareCounters, Step};
 pub use flash::{BufferLimits, MergedWith, ReadFrom};
 pub use host::{LaneConfig, Limit, RequestLogEntry, Think};
 pub use meter::Utilization;

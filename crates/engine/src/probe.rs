@@ -16,6 +16,7 @@ use crate::config::{ProtocolConfig, SectorRules, WriteCompletion};
 use crate::counters::EngineCounters;
 use crate::dram::{Dram, DramAccess};
 use crate::error::SimulationError;
+use crate::firmware::{Firmware, Step};
 use crate::flash::{BufferLimits, MergedWith, ReadFrom};
 use crate::host::Limit;
 use crate::mapping::{CacheChange, Mapping};
@@ -45,6 +46,8 @@ pub struct View<'a> {
     pub mapping: Option<&'a Mapping>,
     /// The controller's DRAM.
     pub dram: Option<&'a Dram>,
+    /// The cores of the firmware, where decisions take time.
+    pub firmware: Option<&'a Firmware>,
     /// What was counted since measuring began.
     pub counters: &'a EngineCounters,
     /// What was measured since then.
@@ -301,6 +304,8 @@ pub enum Event<'a> {
     /// The bus of DRAM is given to an access, which was asked for before or now, until then. What a cache in DRAM does is told of
     /// its banks.
     DramTaken { access: &'a DramAccess, until: Ns },
+    /// A core of the firmware takes up a step, which was asked for before or now, until then.
+    StepTaken { step: &'a Step, core: u32, until: Ns },
     /// A host command of a queue is done, and waits until the host is told; `parts` say where its time went up to now. The other
     /// fields are those of [`Event::Completed`], which comes with the interrupt.
     Gathered { slot: u32, id: u64, queue: u32, op: Op, parts: &'a Parts, behind: &'a [Waits], transaction: u32 },
@@ -425,6 +430,7 @@ macro_rules! observe {
                 reliability: $device.reliability.as_deref(),
                 mapping: $device.mapping.as_deref(),
                 dram: $device.dram.as_deref(),
+                firmware: $device.run.firmware.as_deref(),
                 counters: &$device.run.counters,
                 meter: &$device.run.meter,
             };

@@ -7,6 +7,7 @@ use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{Occupancy, Source};
 
 use crate::counters::EngineCounters;
+use crate::firmware::{Decision, Firmware, Step};
 use crate::meter::Meter;
 use crate::resources::Resources;
 use crate::transaction::{QueueClass, TenantWaits, TransactionStore};
@@ -28,6 +29,8 @@ pub struct Run<Q> {
     pub meter: Meter,
     /// Of everything that was done.
     pub digest: RunDigest,
+    /// The cores that whoever has a decision to make asks, where decisions take time.
+    pub firmware: Option<Box<Firmware>>,
 }
 
 impl<Q: WakeQueue> Run<Q> {
@@ -42,7 +45,33 @@ impl<Q: WakeQueue> Run<Q> {
             counters: EngineCounters::default(),
             meter: Meter::new(Ns::ZERO, lanes),
             digest: RunDigest::default(),
+            firmware: None,
         }
+    }
+
+    /// A decision about so many units is asked for. Returns whether it takes time: then it is told when it is made.
+    #[inline(never)]
+    pub fn decides_later(&mut self, decision: Decision, number: u32, units: u32) -> bool {
+        let now = self.now;
+        let takes_time = self.firmware.as_ref().is_some_and(|firmware| firmware.takes_time(decision)) && units > 0;
+        if takes_time {
+            self.ask_firmware(Step::of(decision, number, units, now));
+        }
+        takes_time
+    }
+
+    /// Asks for a step, which is taken up before time moves on if a core is free.
+    pub fn ask_firmware(&mut self, step: Step) {
+        if let Some(firmware) = &mut self.firmware {
+            firmware.ask(step);
+            self.queue.schedule(self.resources.firmware(), self.now);
+        }
+    }
+
+    /// How long an access waited for the firmware before it was queued.
+    #[inline]
+    pub fn scheduling_time(&self, access: u32) -> Ns {
+        self.firmware.as_ref().map_or(Ns::ZERO, |firmware| firmware.time_of_access(access))
     }
 
     /// Counts from now on: end of warm-up.

@@ -141,6 +141,8 @@ pub struct Ftl {
     follows_candidates: bool,
     rules: CollectionRules,
     closed_groups: u32,
+    /// Where choosing a victim takes time: who may choose.
+    choices: Option<Box<collection::Choices>>,
     mapped_units: u32,
     counters: FtlCounters,
     /// Erases of each group when the counters were cleared [count].
@@ -226,6 +228,7 @@ impl Ftl {
                 victim_selection: config.victim_selection.clone(),
             },
             closed_groups: 0,
+            choices: None,
             mapped_units: 0,
             counters: FtlCounters::default(),
             erases_before: vec![0; geometry.groups() as usize],

@@ -106,10 +106,12 @@ pub enum Cause {
     Interrupt,
     /// The controller reads the command out of the host's queue.
     Fetch,
+    /// A decision of the firmware, and the wait for a core to make it.
+    Firmware,
 }
 
 /// Number of causes: lanes of a request's parts.
-pub const CAUSES: usize = 34;
+pub const CAUSES: usize = 35;
 
 impl Occupancy {
     /// All occupancies, in lane order.
@@ -184,6 +186,7 @@ impl Cause {
         Self::Dram,
         Self::Interrupt,
         Self::Fetch,
+        Self::Firmware,
     ];
 
     /// The key in results.
@@ -223,6 +226,7 @@ impl Cause {
             Self::Dram => "dram",
             Self::Interrupt => "interrupt",
             Self::Fetch => "fetch",
+            Self::Firmware => "firmware",
         }
     }
 }

@@ -158,6 +158,15 @@ const RATE: Scale = Scale {
     wanted: &["B/s", "MB/s", "MiB/s", "GB/s"],
 };
 
+const FREQUENCY: Scale = Scale {
+    kind: "frequency",
+    accepted: "a number with Hz, kHz, MHz or GHz",
+    units: &[("hz", 1), ("khz", KB), ("mhz", MB), ("ghz", GB)],
+    printed: &[("GHz", GB), ("MHz", MB), ("kHz", KB), ("Hz", 1)],
+    rounds: false,
+    wanted: &["MHz", "GHz"],
+};
+
 impl Scale {
     fn parse(&self, text: &str) -> Result<u64, UnitError> {
         let is_alone = || text.bytes().all(|byte| byte.is_ascii_digit() || b". ".contains(&byte));
@@ -370,6 +379,11 @@ unit_value! {
     /// A transfer rate [bytes per second]: "1200MB/s", "1.2GiB/s", or 0. A fraction that is no
     /// whole number of bytes per second (as in "1.2GiB/s") is rounded to the nearest one.
     BytesPerSecond, RATE
+}
+
+unit_value! {
+    /// Cycles per second: "500MHz", "1.2GHz".
+    Hertz, FREQUENCY
 }
 
 #[cfg(test)]

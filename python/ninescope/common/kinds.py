@@ -35,6 +35,7 @@ DRIVE = Kind(
             "geometry",
             "nand",
             "dram",
+            "firmware",
             "scm",
             "storage_scm",
             "tier",

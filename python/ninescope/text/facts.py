@@ -150,6 +150,9 @@ def _use(utilisation: Mapping[str, Any], memory: str) -> Iterator[tuple[str, str
         busy.append(f"host link {percent(link['in'])} in, {percent(link.get('out', 0.0))} out")
     if utilisation.get("dram") is not None:
         busy.append(f"DRAM bus {percent(utilisation['dram'])}")
+    if cores := utilisation.get("cores"):
+        spread = f" (from {percent(min(cores))} to {percent(max(cores))})" if len(cores) > 1 else ""
+        busy.append(f"cores {percent(sum(cores) / len(cores))}{spread}")
     if busy:
         yield "busy", ", ".join(busy)
     for units, _, words in media:

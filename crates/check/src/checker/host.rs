@@ -50,6 +50,9 @@ impl Checker {
         if let Some(book) = &mut self.dram {
             book.fetched(slot, lane, &request);
         }
+        if let Some(book) = &mut self.firmware {
+            book.fetched(slot, &request);
+        }
         if let Some(book) = &mut self.tier {
             book.inside(view.now, 1);
         }
@@ -86,6 +89,9 @@ impl Checker {
         self.queues.left(view.now, (slot, id), parts)?;
         if let Some(book) = self.dram.as_mut().filter(|_| !gathered) {
             book.completed(view, slot, (parts, behind, transaction))?;
+        }
+        if let Some(book) = self.firmware.as_ref().filter(|_| !gathered) {
+            book.completed(view, slot, parts, transaction)?;
         }
         if let Some(blame) = self.blame.as_mut().filter(|_| !gathered) {
             blame.completed(view, slot, id, (request.op, parts, behind, transaction))?;
@@ -152,6 +158,7 @@ impl Checker {
         self.ledger.host_sectors += sectors_in(&request, lpa, view.ftl.geometry().sectors_per_unit());
         self.requests.unit_done(view, slot, lpa, Op::Write)?;
         self.unit_is_mapped(view, slot, lpa)?;
+        self.decided_about(view, slot)?;
         if let Some(book) = &self.dram {
             book.sets_out(view, slot)?;
         }
@@ -195,6 +202,7 @@ impl Checker {
             book.forgotten(lpa);
         }
         self.requests.unit_done(view, slot, lpa, Op::Trim)?;
+        self.decided_about(view, slot)?;
         self.unit_moved(view, lpa, Source::Host);
         agrees(view, lpa, Ppa::UNMAPPED)?;
         self.groups.invalidated(view, old)?;
@@ -223,6 +231,7 @@ impl Checker {
     ) -> Checked {
         use ninescope_engine::ReadFrom;
         self.unit_is_mapped(view, slot, lpa)?;
+        self.decided_about(view, slot)?;
         let place = match from {
             ReadFrom::Nowhere => {
                 self.ledger.units_from_nowhere += 1;

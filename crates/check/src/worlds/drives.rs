@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use ninescope::Plan;
 use ninescope::config::{
-    Cell, ControllerConfig, DriveConfig, EraseLoopsConfig, FtlSection, GeometryConfig, LoopSharesConfig, NandConfig,
-    ProgramMoves, ReadMoves, SchedulerConfig, SuspendLimitConfig,
+    Cell, ControllerConfig, DriveConfig, EraseLoopsConfig, FirmwareConfig, FtlSection, GeometryConfig,
+    LoopSharesConfig, NandConfig, ProgramMoves, ReadMoves, SchedulerConfig, SuspendLimitConfig,
 };
-use ninescope_engine::{Interface, WriteCompletion};
+use ninescope_engine::{Dealing, Interface, WriteCompletion};
 use ninescope_model::SECTOR_BYTES;
-use ninescope_model::units::{Bytes, Duration};
+use ninescope_model::units::{Bytes, Duration, Hertz};
 use ninescope_tier::PlacementConfig;
 use ninescope_tier::policies::Below;
 
@@ -36,6 +36,7 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
         geometry: (!of_scm_alone).then_some(geometry),
         nand: (!of_scm_alone).then(|| nand(dice)),
         dram: None,
+        firmware: (name == "nand-only").then(|| firmware(&mut dice.of("firmware"))).flatten(),
         scm: (name != "nand-only").then(|| scm(dice, slot, 1)),
         storage_scm: (below == Below::Scm).then(|| scm(dice, slot, 8)),
         tier: tier(dice, below),
@@ -101,6 +102,26 @@ fn by_sector(dice: &mut Dice, drive: &mut toml::Table) {
             put_at(drive, key, "sectors");
         }
     }
+}
+
+/// On some drives decisions take cores, few of which are fast.
+fn firmware(dice: &mut Dice) -> Option<FirmwareConfig> {
+    if !dice.chance(18) {
+        return None;
+    }
+    let [command, look_up, allocation, transaction, victim, moving] =
+        [70, 60, 60, 70, 60, 60].map(|percent| if dice.chance(percent) { dice.small(1, 4_000) } else { 0 });
+    Some(FirmwareConfig {
+        cores: dice.small(1, 5),
+        clock: Hertz(dice.one_of(&[100_000_000, 333_000_000, 1_000_000_000, 1_500_000_000])),
+        dealing: dice.one_of(&[Dealing::Shared, Dealing::ByRole]),
+        command,
+        look_up,
+        allocation,
+        transaction,
+        victim,
+        moving,
+    })
 }
 
 /// Some drives are on SATA, which has one queue, so that nothing says whose turn it is.

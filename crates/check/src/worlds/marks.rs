@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ninescope_engine::{DramCounters, EngineCounters, ScmCounters};
+use ninescope_engine::{DramCounters, EngineCounters, FirmwareCounters, ScmCounters};
 use ninescope_ftl::FtlCounters;
 use ninescope_tier::TierCounters;
 
@@ -29,6 +29,8 @@ pub fn situations() -> BTreeSet<String> {
     let scm = fields(serde_json::to_value(ScmCounters::default())).into_iter().map(|name| format!("scm.{name}"));
     let tier = fields(serde_json::to_value(TierCounters::default())).into_iter().map(|name| format!("tier.{name}"));
     let dram = fields(serde_json::to_value(DramCounters::default())).into_iter().map(|name| format!("dram.{name}"));
+    let firmware = fields(serde_json::to_value(FirmwareCounters::default()));
+    let firmware = firmware.into_iter().map(|name| format!("firmware.{name}"));
     let sightings = Mark::ALL.iter().map(|mark| mark.name().to_owned());
-    engine.into_iter().chain(ftl).chain(scm).chain(tier).chain(dram).chain(sightings).collect()
+    engine.into_iter().chain(ftl).chain(scm).chain(tier).chain(dram).chain(firmware).chain(sightings).collect()
 }

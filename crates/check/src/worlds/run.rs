@@ -258,6 +258,9 @@ fn marks(world: &World, device: &Device<Watched>) -> BTreeMap<String, u64> {
     if let Some(dram) = seen.dram {
         add("dram.", serde_json::to_value(dram.counters()));
     }
+    if let Some(firmware) = seen.firmware {
+        add("firmware.", serde_json::to_value(firmware.counters()));
+    }
     if let Some(part) = seen.tier {
         add("tier.", serde_json::to_value(part.tier().counters()));
     }

@@ -7,6 +7,7 @@ use ninescope_model::{Pool, Stream};
 use super::Device;
 use super::kind::Kind;
 use crate::error::SimulationError;
+use crate::firmware::Decision;
 use crate::flash::CollectionStep;
 use crate::probe::{Event, observe};
 use crate::transaction::UnitRecord;
@@ -77,6 +78,15 @@ impl<K: Kind> Device<K> {
 
     /// The units of a page are in the controller: those that are still current get their new place.
     pub(super) fn move_page_arrived(&mut self, transaction: u32) -> Result<(), SimulationError> {
+        let units = u32::from(self.run.transactions.slab[transaction].units);
+        if self.run.firmware.is_some() && self.run.decides_later(Decision::Move, transaction, units) {
+            return Ok(());
+        }
+        self.place_moves(transaction)
+    }
+
+    /// It is decided where they go.
+    pub(super) fn place_moves(&mut self, transaction: u32) -> Result<(), SimulationError> {
         let access = self.run.transactions.slab[transaction];
         self.run.transactions.slab.remove(transaction);
         let pool = self.flash.pool_of(access.ppa());

@@ -6,6 +6,7 @@ use ninescope_model::{CacheHint, Op};
 use super::kind::Kind;
 use super::{Device, Flow};
 use crate::error::SimulationError;
+use crate::firmware::Decision;
 use crate::host::HostCommand;
 use crate::meter::Parts;
 use crate::probe::{Event, observe};
@@ -62,6 +63,15 @@ impl<K: Kind> Device<K> {
     }
 
     fn command_processed(&mut self, index: u32) -> Result<(), SimulationError> {
+        if self.run.firmware.is_some() && self.run.decides_later(Decision::Command, index, 1) {
+            return Ok(());
+        }
+        self.take_up_command(index)
+    }
+
+    /// What a command asks for is known.
+    #[inline]
+    pub(super) fn take_up_command(&mut self, index: u32) -> Result<(), SimulationError> {
         match self.host.command(index).op {
             Op::Read => match self.flow {
                 Flow::Flash => self.start_read(index),
@@ -71,7 +81,8 @@ impl<K: Kind> Device<K> {
                 Flow::Tier => self.start_tiered_read(index),
             },
             Op::Trim => match self.flow {
-                Flow::Flash | Flow::FlashByMemory => self.start_trim(index),
+                Flow::Flash => self.start_trim(index),
+                Flow::FlashByMemory => self.trim_looks_up(index),
                 Flow::Scm => self.trim_on_scm(index),
                 Flow::Tier => self.start_tiered_trim(index),
             },

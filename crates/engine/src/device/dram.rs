@@ -155,6 +155,13 @@ impl<K: Kind> Device<K> {
 
     /// A command asks the map where its units lie: one row for each page of it, one entry for each unit.
     pub(super) fn look_up_in_dram(&mut self, index: u32) -> Result<(), SimulationError> {
+        if self.run.firmware.is_some() && self.decides_about_units(index) {
+            return Ok(());
+        }
+        self.ask_map_in_dram(index)
+    }
+
+    pub(super) fn ask_map_in_dram(&mut self, index: u32) -> Result<(), SimulationError> {
         if self.dram.as_ref().is_none_or(|dram| !dram.config().map) {
             return self.start_when_mapped(index);
         }
@@ -334,6 +341,10 @@ impl<K: Kind> Device<K> {
         }
         if self.ended_in_cache(transaction) {
             parts.name_media(Cause::Dram);
+        }
+        if let Some(firmware) = &mut self.run.firmware {
+            parts.add(Cause::Firmware, firmware.time_of(index, transaction));
+            firmware.forget(index);
         }
         let data = self.data_ended_with(index, transaction);
         let Some(dram) = &mut self.dram else { return };

@@ -8,6 +8,7 @@ mod collection;
 mod command;
 mod dies;
 mod dram;
+mod firmware;
 mod interrupt;
 pub mod kind;
 mod mapping;
@@ -338,10 +339,11 @@ impl<K: Kind> Device<K> {
                     self.held_writes_woke();
                     Ok(())
                 }
-                _ => {
+                12 => {
                     self.flash.gate_opens();
                     Ok(())
                 }
+                _ => self.firmware_woke(),
             }
         }
     }
@@ -434,6 +436,10 @@ impl<K: Kind> Device<K> {
         let of_map = self.mapping.as_ref().map_or(0, |mapping| mapping.under_way());
         if of_map > 0 {
             holders.push(format!("{of_map} pages of the map and commands that wait for them"));
+        }
+        let steps = self.run.firmware.as_ref().map_or(0, |firmware| firmware.under_way());
+        if steps > 0 {
+            holders.push(format!("{steps} steps of the firmware"));
         }
         let in_dram = self.dram.as_ref().map_or(0, |dram| dram.under_way());
         if in_dram > 0 {

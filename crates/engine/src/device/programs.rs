@@ -107,7 +107,7 @@ impl<K: Kind> Device<K> {
             return self.eviction_ended(record.parent);
         }
         let mut parts = self.run.transactions.take_merge(record.merge);
-        let queued = self.run.transactions.slab[transaction].queued;
+        let queued = self.run.transactions.slab[transaction].queued - self.run.scheduling_time(transaction);
         // Between the command's data and the queueing of its page lie the read of the rest of its unit, and stalls.
         let set_out = self.host.command(record.parent).mark;
         let stalled = queued - set_out - Ns(parts.total());

@@ -29,7 +29,8 @@ impl<K: Kind> Device<K> {
             let first_of_unit = sector + sectors_per_unit - unit_end;
             sector += u64::from(sectors);
             if sector < end {
-                self.run.transactions.has_several_parts(index, true);
+                // Where each of them is scheduled by itself, they are not queued in one go.
+                self.run.transactions.has_several_parts(index, self.run.firmware.is_none());
             }
             let from = self.flash.find_content(&mut self.run.counters, lpa);
             observe!(self, Event::UnitRead { slot: index, lpa, from });

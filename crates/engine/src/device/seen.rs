@@ -11,6 +11,7 @@ use super::Device;
 use super::kind::{Kind, Watched};
 use crate::counters::EngineCounters;
 use crate::dram::Dram;
+use crate::firmware::Firmware;
 use crate::host::RequestLogEntry;
 use crate::mapping::Mapping;
 use crate::meter::{Meter, Utilization, Written};
@@ -57,6 +58,8 @@ pub struct Seen<'a> {
     pub mapping: Option<&'a Mapping>,
     /// The controller's DRAM.
     pub dram: Option<&'a Dram>,
+    /// The cores of the firmware.
+    pub firmware: Option<&'a Firmware>,
     /// One entry per measured request, if they were to be logged.
     pub request_log: &'a [RequestLogEntry],
     /// What the cache in front of the drive did since the run began, where there is one.
@@ -88,6 +91,9 @@ impl<K: Kind> Device<K> {
             part.begin_measuring();
         }
         if let Some(part) = &mut self.dram {
+            part.begin_measuring(now);
+        }
+        if let Some(part) = &mut self.run.firmware {
             part.begin_measuring(now);
         }
     }
@@ -163,6 +169,7 @@ impl<K: Kind> Device<K> {
             reliability: self.reliability.as_deref(),
             mapping: self.mapping.as_deref(),
             dram: self.dram.as_deref(),
+            firmware: self.run.firmware.as_deref(),
             request_log: self.request_log(),
             host_cache: self.host.host_cache(),
         }
@@ -212,6 +219,7 @@ impl<K: Kind> Device<K> {
         into.write_stalls = self.flash.stall_time(now);
         [into.processor, into.link_in, into.link_out] = self.host.busy_until(now);
         renew(&mut into.dram, self.dram.iter().map(|dram| dram.busy_until(now)));
+        renew(&mut into.cores, self.run.firmware.iter().flat_map(|firmware| firmware.busy_until(now)));
     }
 
     /// Notes how long each resource was busy so far, in the order of [`Utilization::busy`], without allocating.
@@ -221,9 +229,12 @@ impl<K: Kind> Device<K> {
         let [processor, link_in, link_out] = self.host.busy_until(now).map(|busy| busy.0);
         let alone = [processor, self.flash.stall_time(now).0, link_in, link_out];
         let dram = self.dram.as_ref().map(|dram| dram.busy_until(now).0);
-        let count = self.flash.units() + self.scm.units() + alone.len() + usize::from(dram.is_some());
+        let firmware = self.run.firmware.as_ref();
+        let cores = firmware.map_or(0, |firmware| firmware.config().cores as usize);
+        let of_cores = firmware.into_iter().flat_map(|firmware| firmware.busy_until(now)).map(|busy| busy.0);
+        let count = self.flash.units() + self.scm.units() + alone.len() + usize::from(dram.is_some()) + cores;
         let of_media = self.flash.busy(now, elapsed).chain(self.scm.busy(now, elapsed));
-        self.run.meter.busy.note(now, count, of_media.chain(alone).chain(dram));
+        self.run.meter.busy.note(now, count, of_media.chain(alone).chain(dram).chain(of_cores));
     }
 }
 

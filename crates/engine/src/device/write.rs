@@ -5,7 +5,7 @@ use std::ops::{Range, RangeInclusive};
 use ninescope_ftl::policies::Told;
 use ninescope_ftl::{Placed, Residence};
 use ninescope_kernel::NONE;
-use ninescope_model::{CacheHint, Lpa, Ppa, SECTOR_BYTES, Source};
+use ninescope_model::{CacheHint, Cause, Lpa, Ppa, SECTOR_BYTES, Source};
 
 use super::Device;
 use super::kind::Kind;
@@ -233,6 +233,10 @@ impl<K: Kind> Device<K> {
         self.run.transactions.units.remove(index);
         let damage = self.harm_of(transaction, number);
         self.run.transactions.add_read_of_rest(transaction, merge);
+        if self.run.firmware.is_some() {
+            let time = self.run.scheduling_time(transaction);
+            self.run.transactions.merges[merge].add(Cause::Firmware, time);
+        }
         let entry = self.entry(parent, lpa.0, lpa.0 + 1);
         WriteEntry { merged_with: Some(taken_from), damage, merge, had_turn, ..entry }
     }

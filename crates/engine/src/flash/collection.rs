@@ -5,6 +5,7 @@ use ninescope_kernel::{BitTable, Ns, Touched, WakeQueue};
 use ninescope_model::{BlockGroup, DieId, Pool, Ppa};
 
 use super::Flash;
+use crate::firmware::Decision;
 use crate::run::Run;
 use crate::sched::Phase;
 use crate::transaction::{QueueClass, Transaction, UnitChain, UnitRecord};
@@ -32,6 +33,8 @@ pub(super) struct Collection {
     pages_max: u32,
     /// What the trigger wants to know of time, where it does.
     timing: Option<Box<Timing>>,
+    /// By pool: the firmware chooses what is emptied next, where that takes time.
+    choosing: Option<BitTable>,
 }
 
 /// When dies rest, and how long collection has been put off.
@@ -67,6 +70,7 @@ impl Collection {
             erases_waiting: Vec::with_capacity(pools),
             pages_max: pages_max.max(1),
             timing,
+            choosing: None,
         }
     }
 
@@ -143,7 +147,7 @@ impl Flash {
 
     /// What the FTL wants done in a pool, as far as the bound on pages in flight allows; `None` while what is under way is to
     /// end first.
-    pub fn next_step<Q>(&mut self, run: &mut Run<Q>, pool: Pool) -> Option<CollectionStep> {
+    pub fn next_step<Q: WakeQueue>(&mut self, run: &mut Run<Q>, pool: Pool) -> Option<CollectionStep> {
         if self.collection.is_timed() {
             self.put_off(run, pool);
         }
@@ -154,6 +158,10 @@ impl Flash {
             return None;
         }
         let step = self.ftl.gc_next(pool, job.fill);
+        if matches!(step, GcStep::Wait | GcStep::Nothing) && self.ftl.awaits_choice(pool) {
+            self.ask_for_choice(run, pool);
+            return None;
+        }
         if self.collection.is_timed() && matches!(step, GcStep::Wait | GcStep::Nothing) {
             // What was handed out completely may be enough: the next need is put off anew.
             self.put_off(run, pool);
@@ -174,6 +182,32 @@ impl Flash {
             }
             GcStep::Wait => CollectionStep::FillOpenMoves { clean_first: self.ftl.keeps_apart() },
         })
+    }
+
+    // ---- choices that take time --------------------------------------------------------------------
+
+    /// Which group is emptied next takes a core of the firmware.
+    pub fn choices_take_time(&mut self) {
+        self.ftl.choices_take_time();
+        self.collection.choosing = Some(BitTable::new(self.geometry.pools() as usize));
+    }
+
+    #[cold]
+    fn ask_for_choice<Q: WakeQueue>(&mut self, run: &mut Run<Q>, pool: Pool) {
+        let Some(choosing) = &mut self.collection.choosing else { return };
+        if !choosing.get(pool.index()) {
+            choosing.set(pool.index());
+            run.decides_later(Decision::Victim, pool.0, 1);
+        }
+    }
+
+    /// The time of a choice is over.
+    pub fn may_choose(&mut self, pool: Pool) {
+        if let Some(choosing) = &mut self.collection.choosing {
+            choosing.clear(pool.index());
+        }
+        self.ftl.may_choose(pool);
+        self.collection.touch(pool);
     }
 
     // ---- what triggers want to know of time --------------------------------------------------------

@@ -4,6 +4,7 @@ use ninescope_kernel::{NONE, ResourceId, WakeQueue};
 use ninescope_model::{BlockGroup, DieId, Source};
 
 use super::Flash;
+use crate::firmware::{Decision, Step};
 use crate::run::Run;
 use crate::sched::Phase;
 use crate::transaction::{QueueClass, Transaction};
@@ -25,8 +26,38 @@ impl Flash {
     ) -> u32 {
         let die = self.die_of(group);
         transaction.page = self.geometry.page_in_group(group, transaction.ppa());
-        let Transaction { class, tracked, .. } = transaction;
         let index = run.transactions.insert(run.now, transaction);
+        if run.firmware.is_some() && Self::is_decided_later(run, group, index) {
+            return index;
+        }
+        self.join_die(run, die, index, transaction);
+        index
+    }
+
+    /// It is decided when a transaction goes to its die, which takes a core of the firmware. Returns whether that takes time. Programs
+    /// of one stripe that are sent together are one decision.
+    #[inline(never)]
+    fn is_decided_later<Q: WakeQueue>(run: &mut Run<Q>, group: BlockGroup, index: u32) -> bool {
+        let takes_time = run.firmware.as_ref().is_some_and(|firmware| firmware.takes_time(Decision::Transaction));
+        if takes_time {
+            let Transaction { class, page, .. } = run.transactions.slab[index];
+            let is_program = matches!(class, QueueClass::HostProgram | QueueClass::MoveProgram);
+            let stripe = if is_program { (group, page) } else { (BlockGroup(NONE), NONE) };
+            run.ask_firmware(Step::of_access(index, stripe, run.now));
+        }
+        takes_time
+    }
+
+    /// What was decided goes to its die.
+    pub fn is_decided<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) {
+        run.transactions.slab[index].queued = run.now;
+        let transaction = run.transactions.slab[index];
+        self.join_die(run, self.die_of(self.group_of(transaction.ppa())), index, transaction);
+    }
+
+    #[inline]
+    fn join_die<Q: WakeQueue>(&mut self, run: &mut Run<Q>, die: DieId, index: u32, transaction: Transaction) {
+        let Transaction { class, tracked, .. } = transaction;
         self.dies.free_after_data_out(run, die.0);
         if tracked || class == QueueClass::HostRead {
             let command = Self::command_with_shares(run, &transaction);
@@ -37,7 +68,6 @@ impl Flash {
         }
         self.dies.enqueue(run, die.0, index, class, tracked);
         self.suspend_for(run, die, class);
-        index
     }
 
     /// Queues a page access once more, behind what waits on its die. It still counts as a reader of its group.

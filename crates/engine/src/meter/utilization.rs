@@ -28,11 +28,13 @@ pub struct Utilization {
     pub link_out: Ns,
     /// The bus of the controller's DRAM, where there is one [ns].
     pub dram: Vec<Ns>,
+    /// Per core of the firmware, where it has any [ns].
+    pub cores: Vec<Ns>,
 }
 
 impl Utilization {
     /// How long each resource was busy [ns], by kind in the order of the fields.
-    pub fn busy(&self) -> [Vec<u64>; 9] {
+    pub fn busy(&self) -> [Vec<u64>; 10] {
         let of_units = |units: &[DieLedger]| units.iter().map(|unit| busy_of_unit(unit, self.elapsed.0)).collect();
         let of_times = |times: &[Ns]| times.iter().map(|time| time.0).collect();
         [
@@ -45,6 +47,7 @@ impl Utilization {
             vec![self.link_in.0],
             vec![self.link_out.0],
             of_times(&self.dram),
+            of_times(&self.cores),
         ]
     }
 }

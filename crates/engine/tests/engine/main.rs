@@ -19,6 +19,7 @@ mod collection_times;
 mod determinism;
 mod dram;
 mod dynamic_allocation;
+mod firmware;
 mod fua;
 mod hazards;
 mod identities;

@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use ninescope_kernel::BitTable;
 use ninescope_model::{BlockGroup, Lpa, Pool, Ppa, Stream};
 
 use super::{Ftl, Placed, Residence};
@@ -15,6 +16,15 @@ use crate::policies::CandidateView;
 use crate::policies::gc_trigger::{PoolSpace, TriggerTiming};
 use crate::policies::victim_selection::NOT_A_CANDIDATE;
 use crate::pool::Collection;
+
+/// Choices of victims, where these take time. Nothing of it is kept in a snapshot: at rest nothing is chosen.
+#[derive(Debug)]
+pub(super) struct Choices {
+    /// By pool: the next one was made.
+    made: BitTable,
+    /// By pool: one is wanted.
+    awaited: BitTable,
+}
 
 /// What garbage collection wants done next in a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -257,6 +267,28 @@ impl Ftl {
         self.refresh_space(pool);
     }
 
+    // ---- choices that take time --------------------------------------------------------------------
+
+    /// From now on the driver is asked for the time of each choice of a victim.
+    pub fn choices_take_time(&mut self) {
+        let none = || BitTable::new(self.geometry.pools() as usize);
+        self.choices = Some(Box::new(Choices { made: none(), awaited: none() }));
+    }
+
+    /// Whether a pool's collection waits for that.
+    #[inline]
+    pub fn awaits_choice(&self, pool: Pool) -> bool {
+        self.choices.as_ref().is_some_and(|choices| choices.awaited.get(pool.index()))
+    }
+
+    /// The time for the next choice in a pool was taken. One that finds no victim is not made again.
+    pub fn may_choose(&mut self, pool: Pool) {
+        if let Some(choices) = &mut self.choices {
+            choices.made.set(pool.index());
+            choices.awaited.clear(pool.index());
+        }
+    }
+
     // ---- inside ----------------------------------------------------------------------------------
 
     fn take_drained(&mut self, pool: Pool) -> Option<BlockGroup> {
@@ -273,10 +305,21 @@ impl Ftl {
     fn has_collection(&mut self, pool: Pool, fill: bool, for_space: bool) -> bool {
         match self.pools[pool.index()].collection {
             // Space first: there may be more to refresh than is ever done, and that frees nothing.
-            None => (for_space && self.start_collection(pool, fill)) || self.start_refresh(pool),
+            None => {
+                (for_space && self.has_choice(pool) && self.start_collection(pool, fill)) || self.start_refresh(pool)
+            }
             Some(collection) if collection.to_fill && !fill => self.adopt_collection(pool, collection),
             Some(_) => true,
         }
+    }
+
+    /// Whether a victim may be chosen now: where that takes time, the driver is to let it have it first.
+    #[inline]
+    fn has_choice(&mut self, pool: Pool) -> bool {
+        let Some(choices) = &mut self.choices else { return true };
+        let chosen = choices.made.get(pool.index());
+        choices.awaited.put(pool.index(), !chosen);
+        chosen
     }
 
     /// Takes up the next group that is to be refreshed and is still the one it was.
@@ -353,6 +396,9 @@ impl Ftl {
         self.counters.gc_victims += 1;
         self.counters.gc_victim_valid_units += u64::from(valid);
         self.collect(Collection { group: group.0, cursor: 0, to_fill: fill, to_refresh: false });
+        if let Some(choices) = &mut self.choices {
+            choices.made.clear(pool.index());
+        }
         true
     }
 

@@ -4,6 +4,7 @@
 
 mod controller;
 mod dram;
+mod firmware;
 mod fit;
 mod flash;
 pub mod memory;
@@ -16,7 +17,7 @@ mod translation;
 use ninescope_engine::mapping;
 use ninescope_engine::policies::mapping::CachedBy;
 use ninescope_engine::reliability::ReliabilityConfig;
-use ninescope_engine::{Device, EngineConfig, Kind, LaneConfig, RunLimits, TierConfig};
+use ninescope_engine::{Device, EngineConfig, FirmwareConfig, Kind, LaneConfig, RunLimits, TierConfig};
 use ninescope_ftl::{Ftl, FtlConfig};
 use ninescope_media::nand::{Nand, NandTiming, Wear};
 use ninescope_model::units::Bytes;
@@ -55,6 +56,8 @@ pub struct Assembly {
     pub scm: ScmAssembly,
     /// Its DRAM, if its description says so.
     pub dram: Option<DramAssembly>,
+    /// The cores that its decisions take, if they take any.
+    pub firmware: Option<FirmwareConfig>,
     /// What moves between two media, if it has them.
     pub tier: Option<TierConfig>,
     /// Its codes, its failing bits and what is done about them.
@@ -93,6 +96,7 @@ impl Assembly {
             config.controller.buffered_pages = Some(engine.buffered_pages);
         }
         let dram = DramAssembly::new(drive, &geometry, &ftl, &engine)?;
+        let firmware = firmware::config(drive)?;
         let mut sized = tier::sized(drive, &geometry)?;
         if let (Some(part), Some(section)) = (&dram, &mut sized.config.dram)
             && part.cache > 0
@@ -115,8 +119,21 @@ impl Assembly {
         }
         let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
         table_bytes += memory::check_scm(&scm, pages, &engine)?;
-        let assembly =
-            Self { config, geometry, ftl, timing, wear, engine, scm, dram, tier, reliability, seed, table_bytes };
+        let assembly = Self {
+            config,
+            geometry,
+            ftl,
+            timing,
+            wear,
+            engine,
+            scm,
+            dram,
+            firmware,
+            tier,
+            reliability,
+            seed,
+            table_bytes,
+        };
         assembly.check_namespaces(drive)?;
         Ok(assembly)
     }
@@ -181,6 +198,9 @@ impl Assembly {
         device.set_reliability(&self.reliability);
         if let Some(dram) = &self.dram {
             device.set_dram(&dram.bus);
+        }
+        if let Some(firmware) = &self.firmware {
+            device.set_firmware(firmware);
         }
         device.set_map(&self.config.ftl.map);
         Ok(device)

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::controller::{ControllerConfig, SchedulerConfig};
 use super::dram::DramConfig;
+use super::firmware::FirmwareConfig;
 use super::flash::{GeometryConfig, NandConfig};
 use super::reliability::BackingStoreSection;
 use super::scm::ScmConfig;
@@ -55,6 +56,9 @@ pub struct DriveConfig {
     /// Controller and host interface.
     #[serde(default)]
     pub controller: ControllerConfig,
+    /// Cores on which decisions take time; absent: they take none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub firmware: Option<FirmwareConfig>,
     /// Scheduling of the dies.
     #[serde(default)]
     pub scheduler: SchedulerConfig,

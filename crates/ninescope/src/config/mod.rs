@@ -4,6 +4,7 @@ mod controller;
 mod diagnostics;
 mod dram;
 mod drive;
+mod firmware;
 mod flash;
 mod job_file;
 mod jobs;
@@ -23,6 +24,7 @@ pub use drive::{
 pub use flash::{
     Cell, EraseLoopsConfig, GeometryConfig, LoopSharesConfig, NandConfig, ProgramMoves, ReadMoves, SuspendLimitConfig,
 };
+pub use firmware::FirmwareConfig;
 pub use job_file::{JobFile, JobTables, JobText, JobWork, parse_host_cache, parse_job_file};
 pub use jobs::{JobOptions, JobsTable, LoadedJobs, parse_fio, parse_jobs, words_of};
 pub use keys::drive_keys;

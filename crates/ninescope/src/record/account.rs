@@ -28,6 +28,8 @@ pub struct Visit {
     pub rests: u8,
     /// The first unit that it accesses.
     pub ppa: Ppa,
+    /// When it was asked for, before it was queued where the firmware takes time to decide that [ns].
+    pub asked: Ns,
     /// When it was queued [ns].
     pub queued: Ns,
     /// When the die took it up [ns].
@@ -72,6 +74,7 @@ impl Visit {
             lpa,
             rests,
             ppa,
+            asked: queued,
             queued,
             dispatched: now,
             issued: later,
@@ -186,6 +189,8 @@ pub struct Journey<'a> {
     pub link_out: Ns,
     /// How long it was in DRAM before it set out [ns].
     pub in_dram: Ns,
+    /// How long the firmware decided what it asks for, and then about its units [ns].
+    pub decided: [Ns; 2],
     /// Of a write: how its last unit waited for a place.
     pub wait: Option<&'a Wait>,
     /// The waits of all writes at the head of the line, in order.
@@ -245,11 +250,12 @@ impl Account {
         stages.until(journey.fetched, Cause::HostQueue);
         stages.until(stages.reached + stages.part(Cause::Fetch), Cause::Fetch);
         stages.until(stages.reached + stages.part(Cause::CommandProcessing), Cause::CommandProcessing);
+        stages.until(stages.reached + journey.decided[0], Cause::Firmware);
         match request.op {
             Op::Read => stages.read(),
             Op::Write => stages.write(),
             Op::Flush => stages.until(now, Cause::ProgramWait),
-            Op::Trim => {}
+            Op::Trim => stages.until(stages.reached + journey.decided[1], Cause::Firmware),
         }
         let stages = stages.list;
         Self { id, request, completed: now, parts: *parts, stages }
@@ -331,6 +337,7 @@ impl Stages<'_> {
     /// Its data come into DRAM and its entries of the map are looked up there, and those that are missing are read.
     fn sets_out(&mut self) {
         self.until(self.reached + self.journey.in_dram, Cause::Dram);
+        self.until(self.reached + self.journey.decided[1], Cause::Firmware);
         self.until(self.reached + self.part(Cause::MappingRead), Cause::MappingRead);
     }
 
@@ -344,6 +351,7 @@ impl Stages<'_> {
         self.sets_out();
         if let Some(visit) = visit {
             let die = Some(visit.die);
+            self.until(self.reached + (visit.queued - visit.asked), Cause::Firmware);
             self.named("die_queue", None, visit.dispatched, die, true);
             self.named("channel", Some(Cause::Channel), visit.issued, die, false);
             self.named("command_array", Some(Cause::CommandArray), visit.ended, die, false);
@@ -368,8 +376,9 @@ impl Stages<'_> {
         for rest in &self.journey.partial {
             self.read_of_rest(rest);
         }
-        self.stalls(visit.map_or(now, |visit| visit.queued), visit.map(|visit| visit.die));
+        self.stalls(visit.map_or(now, |visit| visit.asked), visit.map(|visit| visit.die));
         let Some(visit) = visit else { return };
+        self.until(visit.queued, Cause::Firmware);
         let die = Some(visit.die);
         self.named("die_queue", None, visit.dispatched, die, true);
         self.until(self.reached + self.data_in_dram(), Cause::Dram);
@@ -385,8 +394,9 @@ impl Stages<'_> {
     /// The rest of a unit written in part is read.
     fn read_of_rest(&mut self, visit: &Visit) {
         if let Some(wait) = self.journey.waits_before.iter().find(|wait| wait.since == self.reached) {
-            self.until(visit.queued, wait.cause);
+            self.until(visit.asked, wait.cause);
         }
+        self.until(self.reached + (visit.queued - visit.asked), Cause::Firmware);
         let (die, itself) = (Some(visit.die), Some(Cause::ReadModifyWrite));
         self.named("die_queue", None, visit.dispatched, die, true);
         self.named("channel", Some(Cause::Channel), visit.issued, die, false);

@@ -17,7 +17,7 @@ mod work;
 
 use std::collections::BTreeMap;
 
-use ninescope_engine::{DramUse, Event, Probe, SimulationError, View};
+use ninescope_engine::{Decision, DramUse, Event, Probe, SimulationError, View};
 use ninescope_kernel::Ns;
 use ninescope_model::{Geometry, Op};
 use serde_json::Value;
@@ -147,6 +147,14 @@ impl Probe for Recorder {
             Event::DramTaken { access, until } if matches!(access.usage, DramUse::WriteIn | DramUse::LookUp) => {
                 self.requests.in_dram(access.command, until - access.asked);
             }
+            Event::StepTaken { step, until, .. } => match step.decision {
+                Decision::Command => self.requests.decided(step.number, false, until - step.asked),
+                Decision::LookUp | Decision::Allocation => {
+                    self.requests.decided(step.number, true, until - step.asked);
+                }
+                Decision::Transaction => self.requests.scheduled(step.accesses(), step.asked),
+                Decision::Victim | Decision::Move => {}
+            },
             Event::UnitWritten { slot, lpa, new, .. } => self.requests.unit_written(view, slot, lpa, new),
             Event::UnitHealed { new, .. } => self.requests.unit_healed(view, new),
             Event::WriteStalled { slot, lpa, cause } => self.requests.stalled(view.now, slot, lpa, cause),

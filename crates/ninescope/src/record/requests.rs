@@ -27,6 +27,8 @@ struct Inside {
     link_in: Option<(Ns, Ns)>,
     /// How long it was in DRAM before it set out [ns].
     in_dram: Ns,
+    /// How long the firmware decided what it asks for, and then about its units [ns].
+    decided: [Ns; 2],
     /// When its last data towards the host set out [ns].
     link_out: Ns,
     /// Units that wait for a place: the next unit of each part of it that stalls.
@@ -69,6 +71,8 @@ pub struct RequestBook {
     inside: Vec<Inside>,
     /// By transaction.
     visits: Vec<Visit>,
+    /// By transaction: since when it is decided that it goes to its die, where that takes time [ns].
+    asked: Vec<Option<Ns>>,
     /// How the writes at the head of the line waited for places, oldest first.
     line: VecDeque<Step>,
     /// When the last write that had waited got a place [ns].
@@ -123,6 +127,21 @@ impl RequestBook {
     /// It is in DRAM for so long before it sets out.
     pub fn in_dram(&mut self, slot: u32, time: Ns) {
         self.inside(slot).in_dram += time;
+    }
+
+    /// The firmware decides about it for so long; `units`: about its units.
+    pub fn decided(&mut self, slot: u32, units: bool, time: Ns) {
+        self.inside(slot).decided[usize::from(units)] += time;
+    }
+
+    /// It is decided when page accesses go to their die, since `asked`.
+    pub fn scheduled(&mut self, accesses: &[u32], asked: Ns) {
+        for &access in accesses {
+            if self.asked.len() <= access as usize {
+                self.asked.resize(access as usize + 1, None);
+            }
+            self.asked[access as usize] = Some(asked);
+        }
     }
 
     /// Its data have crossed the link towards the host since `from`.
@@ -202,11 +221,12 @@ impl RequestBook {
                 self.visits[index].again = true;
                 continue;
             }
+            let asked = self.asked.get_mut(index).and_then(Option::take).unwrap_or(access.queued);
             for unit in access.units_in_part() {
-                // Where it is read again, that was decided when it was queued.
-                self.inside(access.slot).is_read_again(access.queued, unit);
+                // Where it is read again, that was decided when it was asked for.
+                self.inside(access.slot).is_read_again(asked, unit);
             }
-            self.visits[index] = Visit::begun(view.now, command.die, access);
+            self.visits[index] = Visit { asked, ..Visit::begun(view.now, command.die, access) };
         }
         // What reads or writes the map and something of the host counts as the host's.
         let of_host = accesses.iter().find(|access| access.source != Source::Mapping);
@@ -301,6 +321,7 @@ impl RequestBook {
             fetched: inside.fetched,
             link_in: inside.link_in,
             in_dram: inside.in_dram,
+            decided: inside.decided,
             link_out: inside.link_out,
             line: &self.line,
             wait: last.and_then(|last| inside.waits.get(last.wait?)),

@@ -131,6 +131,7 @@ mod tests {
             link_in: Ns(0),
             link_out: Ns(0),
             dram: Vec::new(),
+            cores: Vec::new(),
         }
     }
 

@@ -60,7 +60,7 @@ pub fn limits(device: &Seen<'_>, names: &[String]) -> Option<Value> {
 }
 
 /// Kinds of resources, in the order of [`Utilization::busy`].
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 10] = [
     "die",
     "channel",
     "SCM bank",
@@ -70,11 +70,12 @@ const KINDS: [&str; 9] = [
     "host link in",
     "host link out",
     "DRAM",
+    "core",
 ];
 
 /// The busiest of each kind of resource, busiest first: its share of the time, and that of its kind on average. None of
 /// them where no time was measured.
-fn resources(busy: &[Vec<u64>; 9], elapsed: u64) -> Vec<Value> {
+fn resources(busy: &[Vec<u64>; 10], elapsed: u64) -> Vec<Value> {
     if elapsed == 0 {
         return Vec::new();
     }

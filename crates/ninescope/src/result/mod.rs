@@ -3,6 +3,7 @@
 mod declared;
 mod dram;
 mod fio;
+mod firmware;
 mod host_queue;
 mod latency;
 mod mapping;
@@ -112,6 +113,9 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, input: &ResultInpu
     }
     if drive.dram.is_some() {
         measured["dram"] = dram::section(device, drive.tier.placement.chosen().is_cache());
+    }
+    if let Some(section) = firmware::section(device) {
+        measured["firmware"] = section;
     }
     if let Some(section) = tier::section(device, drive.tier.placement.name())? {
         measured["tier"] = section;
@@ -413,6 +417,9 @@ fn utilisation(utilization: &Utilization) -> Value {
     });
     if let Some(busy) = utilization.dram.first() {
         used["dram"] = json!(busy.0 as f64 / elapsed);
+    }
+    if !utilization.cores.is_empty() {
+        used["cores"] = utilization.cores.iter().map(|busy| json!(busy.0 as f64 / elapsed)).collect();
     }
     let media = [
         ("dies", &utilization.dies, "channels", &utilization.channels),

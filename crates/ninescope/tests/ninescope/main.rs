@@ -10,6 +10,7 @@ mod config;
 mod dram;
 mod drive_files;
 mod endurance;
+mod firmware;
 mod golden;
 mod host_cache;
 mod jobs;

@@ -5,7 +5,7 @@ mod scenario;
 
 use ninescope::record::{Account, Doing, RecordSettings, Recorder, Stage, Stretch};
 use ninescope::{Plan, RecordedSimulation, RunRequest};
-use ninescope_engine::{Device, DramConfig, Watched, WriteCompletion};
+use ninescope_engine::{Dealing, Device, DramConfig, FirmwareConfig, Watched, WriteCompletion};
 use ninescope_kernel::{Ns, Rate};
 use ninescope_model::{Arrival, Cause, DieId, Occupancy, Op, Request};
 use scenario::{
@@ -160,7 +160,16 @@ fn busy_runs() -> Vec<(Drive, Vec<Request>)> {
         drive.dram = Some(DramConfig { access, rate, write_buffer: true, read_data: true, map: true, cache });
         (drive, mixed)
     };
+    let with_cores = |completion, dram: bool| {
+        let (mut drive, mixed) = if dram { through_dram(completion) } else { busy(6, completion, 4) };
+        let (cores, clock, dealing) = (2, Rate(1_000_000_000), Dealing::Shared);
+        drive.firmware = Some(FirmwareConfig { cores, clock, dealing, cycles: [900, 200, 300, 700, 5_000, 150] });
+        (drive, mixed)
+    };
     vec![
+        with_cores(WriteCompletion::Buffer, false),
+        with_cores(WriteCompletion::Program, false),
+        with_cores(WriteCompletion::Program, true),
         busy(1, WriteCompletion::Buffer, 4),
         busy(2, WriteCompletion::Program, 4),
         busy(3, WriteCompletion::Buffer, 64),
@@ -202,6 +211,7 @@ fn stages_follow_one_another_without_a_gap_and_sum_to_the_parts_cause_by_cause()
         Cause::ReadModifyWrite,
         Cause::Channel,
         Cause::Dram,
+        Cause::Firmware,
     ] {
         assert!(causes.contains(&cause), "no request had a part of {}", cause.name());
     }

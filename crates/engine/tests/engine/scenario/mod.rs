@@ -12,7 +12,7 @@ use ninescope_engine::mapping::{entries_of_page, map_pages};
 use ninescope_engine::policies::mapping::MapConfig;
 use ninescope_engine::reliability::{NandCode, ReliabilityConfig};
 use ninescope_engine::{
-    self as engine, Device, DramConfig, EngineConfig, Kind, Probe, RunLimits, SectorRules, SimulationError,
+    self as engine, Device, DramConfig, EngineConfig, FirmwareConfig, Kind, Probe, RunLimits, SectorRules, SimulationError,
     SuspendPolicyConfig, TransactionSchedulerConfig, View, Watched, WriteCompletion,
 };
 use ninescope_ftl::policies::{
@@ -318,6 +318,8 @@ pub struct Drive {
     pub map: MapConfig,
     /// The controller's DRAM.
     pub dram: Option<DramConfig>,
+    /// Cores that decisions take.
+    pub firmware: Option<FirmwareConfig>,
     /// Which streams there are.
     pub streams: StreamChoiceConfig,
     /// Whether what was written before the run is clean, where that is known.
@@ -389,6 +391,7 @@ impl Default for Drive {
             suspend_limit: None,
             map: MapConfig::default(),
             dram: None,
+            firmware: None,
             streams: StreamChoiceConfig::default(),
             prepared_is_clean: true,
             reliability: ReliabilityConfig::default(),
@@ -517,6 +520,9 @@ impl Drive {
         device.set_reliability(&self.reliability);
         if let Some(dram) = &self.dram {
             device.set_dram(dram);
+        }
+        if let Some(firmware) = &self.firmware {
+            device.set_firmware(firmware);
         }
         device.set_map(&self.map);
         device
