@@ -20,6 +20,7 @@ use crate::dies::Dies;
 use crate::dram::DramBook;
 use crate::firmware::FirmwareBook;
 use crate::groups::Groups;
+use crate::homes::HomeBook;
 use crate::intake::Intake;
 use crate::interrupts::Interrupts;
 use crate::ledger::Ledger;
@@ -84,6 +85,7 @@ pub struct Checker {
     partitions: Option<PartitionBook>,
     streams: Option<StreamBook>,
     sectors: Option<SectorBook>,
+    homes: Option<HomeBook>,
     dram: Option<DramBook>,
     firmware: Option<FirmwareBook>,
     blame: Option<Blame>,
@@ -127,6 +129,7 @@ impl Checker {
             partitions: None,
             streams: None,
             sectors: None,
+            homes: None,
             dram: None,
             firmware: None,
             blame: None,
@@ -186,6 +189,7 @@ impl Checker {
         self.map = MapBook::started(view);
         self.partitions = PartitionBook::started(view);
         self.streams = StreamBook::started(view);
+        self.homes = HomeBook::started(view);
         self.dram = DramBook::started(view, lanes);
         self.firmware = FirmwareBook::started(view);
         if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {

@@ -17,6 +17,7 @@ mod dies;
 mod dram;
 mod firmware;
 mod groups;
+mod homes;
 mod intake;
 mod interrupts;
 mod ledger;

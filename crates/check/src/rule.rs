@@ -54,6 +54,8 @@ rules! {
         "Every group is in exactly one state, and the free lists and frontiers hold those whose state says so.";
     ProgramOrder, "program-order",
         "Units of a group are handed out and its pages programmed in ascending order, once between erases.";
+    StreamChannels, "stream-channels",
+        "A kind of data that has channels of its own is written there unless all of them are full, and no plane that is full takes a unit.";
     Space, "space",
         "Host writes leave the reserve alone, and all free groups where collection is in the foreground until it has gained enough or finds nothing to do; no page goes into a write buffer that is full.";
     Throttle, "throttle", "While little is free, a unit that the host writes is placed as long after the one before it as the throttle says.";

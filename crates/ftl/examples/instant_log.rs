@@ -56,6 +56,7 @@ impl Case {
             gc_trigger: self.gc_trigger.clone(),
             victim_selection: self.victim.clone(),
             partitions: Vec::new(),
+            homes: Vec::new(),
             seed: self.seed,
         })
     }

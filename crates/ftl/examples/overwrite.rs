@@ -31,6 +31,7 @@ fn main() {
         gc_trigger: Default::default(),
         victim_selection: victim,
         partitions: Vec::new(),
+        homes: Vec::new(),
         seed: 1,
     };
     let mut ftl = Ftl::new(&config).expect("enough spare groups");

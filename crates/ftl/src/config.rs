@@ -4,6 +4,7 @@ use ninescope_model::{Geometry, Pool};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::homes::Homes;
 use crate::partition::{self, Partition};
 use crate::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
@@ -35,6 +36,9 @@ pub struct FtlConfig {
     /// Planes that hold some addresses alone; none: all of them hold all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub partitions: Vec<Partition>,
+    /// By kind of data that is written: the pools that it has for itself; none: all kinds go to all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub homes: Vec<Vec<u32>>,
     /// The run's seed.
     pub seed: u64,
 }
@@ -86,6 +90,7 @@ impl FtlConfig {
     /// [`FtlError::TooLittleSpare`] with both numbers, of a partition [`FtlError::Partition`].
     pub fn check(&self) -> Result<(), FtlError> {
         self.check_partitions()?;
+        self.check_homes()?;
         let geometry = &self.geometry;
         let share = self.units_at_rest().div_ceil(geometry.pools());
         let needed = share.div_ceil(geometry.units_per_group()).saturating_add(self.spare_groups_needed());
@@ -106,6 +111,28 @@ impl FtlConfig {
     pub fn units_that_fit(&self, pools: u32) -> u32 {
         let groups = self.geometry.blocks_per_plane.saturating_sub(self.spare_groups_needed());
         groups * self.geometry.units_per_group() * pools
+    }
+
+    /// What has planes of its own finds room, there or elsewhere.
+    fn check_homes(&self) -> Result<(), FtlError> {
+        if self.homes.is_empty() {
+            return Ok(());
+        }
+        let refused = |problem: &str| Err(FtlError::Homes(problem.to_owned()));
+        if self.translation_units > 0 {
+            return refused("pages of the map would lie in all of them");
+        }
+        if !self.partitions.is_empty() {
+            return refused("some addresses have planes of their own");
+        }
+        if !self.page_allocation.chosen().goes_anywhere() {
+            return refused("the address says where a unit goes");
+        }
+        let room = (self.units_that_fit(1), self.logical_units);
+        match Homes::problem(&self.homes, self.kinds_of_streams().0, &self.geometry, room) {
+            Some(problem) => Err(FtlError::Homes(problem)),
+            None => Ok(()),
+        }
     }
 
     /// All of the drive belongs to a partition, which has room for its units.
@@ -159,6 +186,9 @@ pub enum FtlError {
     /// Partitions that are none, or too small.
     #[error("partitions: {0}")]
     Partition(String),
+    /// Kinds of data cannot have planes of their own so.
+    #[error("planes of a kind of data: {0}")]
+    Homes(String),
     /// No pool can take a write, and garbage collection frees nothing.
     #[error("no free page anywhere, and garbage collection finds nothing to reclaim (first stuck pool: {0})")]
     Full(Pool),

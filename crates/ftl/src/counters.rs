@@ -19,6 +19,8 @@ pub struct FtlCounters {
     pub gc_units: u64,
     /// Units programmed without content, because a page had to go out before it was full.
     pub padding_units: u64,
+    /// Units written to planes that their kind of data does not have for itself, because its own had no room.
+    pub away_units: u64,
     /// Mapped units that were deallocated.
     pub trimmed_units: u64,
     /// Moves that ended and changed the map.

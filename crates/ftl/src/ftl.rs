@@ -18,6 +18,7 @@ use crate::block::{BlockRecord, GroupState};
 use crate::config::{FtlConfig, FtlError};
 use crate::counters::FtlCounters;
 use crate::filling_order::FillingOrder;
+use crate::homes::Homes;
 use crate::minima::Minima;
 use crate::partition::{PartitionedAllocation, Partitions};
 use crate::policies::page_allocation::{Load, Placement};
@@ -89,6 +90,8 @@ pub struct CollectionRules {
     pub gc_trigger: GcTriggerConfig,
     /// What it empties next.
     pub victim_selection: VictimSelectionConfig,
+    /// By kind of data that is written: the pools that it has for itself.
+    pub homes: Vec<Vec<u32>>,
 }
 
 /// A page-mapped flash translation layer.
@@ -143,6 +146,8 @@ pub struct Ftl {
     closed_groups: u32,
     /// Where choosing a victim takes time: who may choose.
     choices: Option<Box<collection::Choices>>,
+    /// Where kinds of data have pools for themselves: which these are.
+    homes: Option<Box<Homes>>,
     mapped_units: u32,
     counters: FtlCounters,
     /// Erases of each group when the counters were cleared [count].
@@ -156,7 +161,9 @@ impl Ftl {
     /// When over-provisioning cannot sustain garbage collection.
     pub fn new(config: &FtlConfig) -> Result<Self, FtlError> {
         config.check()?;
-        Ok(Self::unchecked(config))
+        let mut ftl = Self::unchecked(config);
+        ftl.count_homes();
+        Ok(ftl)
     }
 
     /// No translation layer: a drive without flash, whose map is empty.
@@ -172,6 +179,7 @@ impl Ftl {
             gc_trigger: Default::default(),
             victim_selection: Default::default(),
             partitions: Vec::new(),
+            homes: Vec::new(),
             seed: 0,
         })
     }
@@ -188,6 +196,8 @@ impl Ftl {
         }
         let mut all = BitTable::new(pool_count);
         (0..pool_count).for_each(|position| all.set(position));
+        let homes =
+            Homes::new(&config.homes, (&config.page_allocation, &geometry), config.units_that_fit(1), &position_of);
         let blocks = geometry.blocks_per_plane;
         let stream_choice = config.stream_choice.build(config.units_at_rest(), geometry.groups());
         let (kinds, knows_clean) = (config.kinds(), stream_choice.knows_clean());
@@ -226,9 +236,11 @@ impl Ftl {
                 stream_choice: config.stream_choice.clone(),
                 gc_trigger: config.gc_trigger.clone(),
                 victim_selection: config.victim_selection.clone(),
+                homes: config.homes.clone(),
             },
             closed_groups: 0,
             choices: None,
+            homes,
             mapped_units: 0,
             counters: FtlCounters::default(),
             erases_before: vec![0; geometry.groups() as usize],
@@ -481,15 +493,14 @@ impl Ftl {
         let kind = self.kind_of_write(lpa, clean, told);
         let accepting = &self.accepting[kind as usize];
         let position = match &mut self.partitioned {
-            None => self.page_allocation.choose(lpa, accepting)?,
+            None => match &mut self.homes {
+                None => self.page_allocation.choose(lpa, accepting)?,
+                Some(homes) => homes.choose(kind, lpa, accepting)?,
+            },
             Some(partitioned) => partitioned.choose(lpa, accepting)?,
         };
         let pool = Pool(self.pool_at[position as usize]);
         let mut placed = self.allocate(pool, Stream::of_writes(kind), lpa)?;
-        if self.chooses_streams {
-            self.counters.streams[placed.stream.index()] += 1;
-            self.stream_choice.written(lpa);
-        }
         if self.knows_clean {
             self.clean.put(lpa.index(), clean);
         }
@@ -500,12 +511,17 @@ impl Ftl {
             self.invalidate(placed.old);
         }
         self.validate(placed.new);
+        if self.chooses_streams {
+            self.counters.streams[placed.stream.index()] += 1;
+            self.stream_choice.written(lpa);
+            if let Some(homes) = &self.homes {
+                self.counters.away_units += u64::from(!homes.is_own(kind, position));
+                self.home_changes(placed.old, placed.new);
+            }
+        }
         self.counters.host_units += 1;
-        self.tell_placed(Placement {
-            position,
-            page_complete: placed.page_complete,
-            stripe_complete: placed.stripe_complete,
-        });
+        let Placed { page_complete, stripe_complete, .. } = placed;
+        self.tell_placed(kind, Placement { position, page_complete, stripe_complete });
         Some(placed)
     }
 
@@ -539,6 +555,9 @@ impl Ftl {
             self.invalidate(old);
             self.mapped_units -= 1;
             self.counters.trimmed_units += 1;
+            if self.homes.is_some() {
+                self.home_changes(old, Ppa::UNMAPPED);
+            }
         }
         old
     }
@@ -558,7 +577,7 @@ impl Ftl {
                 let Placed { new: last, stripe_complete, closed, .. } = placed;
                 if !stream.is_of_moves() {
                     let position = self.position_of[pool.index()];
-                    self.tell_placed(Placement { position, page_complete: true, stripe_complete });
+                    self.tell_placed(stream.kind(), Placement { position, page_complete: true, stripe_complete });
                 }
                 return Some(Padded { last, written, stripe_complete, closed });
             }
@@ -659,9 +678,12 @@ impl Ftl {
     }
 
     #[inline]
-    fn tell_placed(&mut self, placement: Placement) {
+    fn tell_placed(&mut self, kind: u32, placement: Placement) {
         match &mut self.partitioned {
-            None => self.page_allocation.placed(placement),
+            None => match &mut self.homes {
+                None => self.page_allocation.placed(placement),
+                Some(homes) => homes.placed(kind, placement),
+            },
             Some(partitioned) => partitioned.placed(placement),
         }
     }
@@ -738,7 +760,8 @@ impl Ftl {
         let position = self.position_of[pool.index()] as usize;
         let room = self.has_room.get(position);
         for (kind, (has_space, accepting)) in self.has_space.iter_mut().zip(&mut self.accepting).enumerate() {
-            let space = free || record.frontiers[Stream::of_writes(kind as u32).index()].group != NONE;
+            let space = (free || record.frontiers[Stream::of_writes(kind as u32).index()].group != NONE)
+                && self.homes.as_ref().is_none_or(|homes| homes.takes(kind, position));
             has_space.put(position, space);
             accepting.put(position, space && room);
         }

@@ -10,6 +10,7 @@ mod config;
 mod counters;
 mod filling_order;
 mod ftl;
+mod homes;
 mod instant;
 mod minima;
 mod partition;

@@ -142,6 +142,9 @@ impl Checker {
     /// A unit that the host wrote, or that goes where such units go, got a place.
     pub(super) fn host_unit_placed(&mut self, view: &View<'_>, old: Ppa, new: Ppa) -> Checked {
         self.groups.written(view, old, new)?;
+        if let Some(book) = &self.homes {
+            book.written(view, old, new)?;
+        }
         self.space.host_unit(view, new)
     }
 

@@ -76,6 +76,7 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
         }
     }
     codes::complete(dice, &mut table);
+    stream_channels(&mut dice.of("stream channels"), &mut table);
     on_sata(&mut dice.of("sata"), &mut table);
     if !of_scm_alone {
         by_sector(&mut dice.of("by sector"), &mut table);
@@ -122,6 +123,30 @@ fn firmware(dice: &mut Dice) -> Option<FirmwareConfig> {
         victim,
         moving,
     })
+}
+
+/// On some drives of several kinds of data these have channels of their own.
+fn stream_channels(dice: &mut Dice, drive: &mut toml::Table) {
+    let Ok(config) = drive.clone().try_into::<DriveConfig>() else { return };
+    let (kinds, channels) = (config.ftl.streams.kinds().0, config.geometry.map_or(0, |shape| shape.channels));
+    let by_address = policy_name(drive, "ftl.page_allocation").is_some_and(|name| name == "static");
+    if kinds < 2 || channels < 2 || by_address || config.ftl.map.chosen().rules().is_some() || !dice.chance(60) {
+        return;
+    }
+    let mut lists = vec![Vec::new(); kinds as usize];
+    // Each channel has a kind, and each kind a channel.
+    for channel in 0..channels {
+        lists[dice.small(0, kinds - 1) as usize].push(channel);
+    }
+    for list in &mut lists {
+        let channel = dice.small(0, channels - 1);
+        if list.is_empty() || dice.chance(30) && !list.contains(&channel) {
+            list.push(channel);
+        }
+    }
+    let lists: toml::Value = lists.into();
+    let ftl = drive.get_mut("ftl").and_then(toml::Value::as_table_mut);
+    ftl.into_iter().for_each(|ftl| drop(ftl.insert("stream_channels".to_owned(), lists.clone())));
 }
 
 /// Some drives are on SATA, which has one queue, so that nothing says whose turn it is.

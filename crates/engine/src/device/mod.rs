@@ -519,6 +519,7 @@ mod tests {
             gc_trigger: Default::default(),
             victim_selection: Default::default(),
             partitions: Vec::new(),
+            homes: Vec::new(),
             seed: 1,
         })
         .expect("enough spare blocks");

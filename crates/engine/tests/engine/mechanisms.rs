@@ -513,6 +513,8 @@ fn ftl_fields(counters: &FtlCounters) -> [(&'static str, u64); 10] {
         map_units: _,
         // Of a trigger that has a scene of its own.
         host_holds: _,
+        // Of streams that have channels for themselves, see the tests of the translation layer.
+        away_units: _,
         // Of streams that are chosen, whose sums the tests of choices have.
         streams: _,
     } = *counters;

@@ -17,7 +17,12 @@ impl Ftl {
             && self.groups.iter().all(|record| record.write_pointer == 0 && record.erase_count == 0);
         match self.page_allocation.in_turn(first) {
             // A group of one turn is full before the next pool has its turn.
-            Some(turn) if is_new && self.partitioned.is_none() && turn < self.geometry.units_per_group() => {
+            Some(turn)
+                if is_new
+                    && self.partitioned.is_none()
+                    && self.homes.is_none()
+                    && turn < self.geometry.units_per_group() =>
+            {
                 self.order = FillingOrder::new(&self.geometry, first, turn);
                 true
             }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ninescope_model::{Lpa, Pool};
+use ninescope_model::{BlockGroup, Lpa, Pool, Ppa};
 
 use super::Ftl;
 use crate::partition::{Partition, Partitions};
@@ -50,7 +50,10 @@ impl Ftl {
     #[inline]
     pub fn asks_for_loads(&self, lpa: Lpa) -> bool {
         match &self.partitioned {
-            None => self.page_allocation.asks_for_loads(),
+            None => match &self.homes {
+                None => self.page_allocation.asks_for_loads(),
+                Some(homes) => homes.asks_for_loads(),
+            },
             Some(partitioned) => partitioned.asks_for_loads(lpa),
         }
     }
@@ -60,8 +63,54 @@ impl Ftl {
     pub fn load_is(&mut self, pool: Pool, load: u64) {
         let position = self.position_of[pool.index()];
         match &mut self.partitioned {
-            None => self.page_allocation.load_is(position, load),
+            None => match &mut self.homes {
+                None => self.page_allocation.load_is(position, load),
+                Some(homes) => homes.load_is(position, load),
+            },
             Some(partitioned) => partitioned.load_is(position, load),
         }
+    }
+}
+
+impl Ftl {
+    /// The pools that each kind of written data has for itself; none where none has.
+    pub fn homes(&self) -> &[Vec<u32>] {
+        &self.rules().homes
+    }
+
+    /// Units that each pool may hold where kinds of data have pools for themselves; 0 where none has.
+    pub fn units_of_a_home(&self) -> u32 {
+        self.homes.as_ref().map_or(0, |homes| homes.most())
+    }
+
+    /// A unit was written, or forgotten, and lay elsewhere before: places, `UNMAPPED` for none.
+    pub(super) fn home_changes(&mut self, old: Ppa, new: Ppa) {
+        for (place, by) in [(old, -1), (new, 1)] {
+            if place == Ppa::UNMAPPED {
+                continue;
+            }
+            let position = self.position(self.geometry().group_and_offset(place).0);
+            if self.homes.as_mut().is_some_and(|homes| homes.changes(position, by)) {
+                self.refresh_all_space();
+            }
+        }
+    }
+
+    /// What lies where is counted anew: it was loaded.
+    pub(super) fn count_homes(&mut self) {
+        if self.homes.is_none() {
+            return;
+        }
+        for group in (0..self.geometry().groups()).map(BlockGroup) {
+            let (position, valid) = (self.position(group), self.valid_units(group));
+            if let Some(homes) = &mut self.homes {
+                homes.changes(position, valid as i32);
+            }
+        }
+        self.refresh_all_space();
+    }
+
+    fn refresh_all_space(&mut self) {
+        (0..self.geometry().pools()).for_each(|pool| self.refresh_space(Pool(pool)));
     }
 }

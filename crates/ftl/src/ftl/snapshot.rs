@@ -47,7 +47,10 @@ impl Snapshot for Ftl {
         self.clean.save(to)?;
         to.begin("policies")?;
         match &self.partitioned {
-            None => self.page_allocation.save(to)?,
+            None => match &self.homes {
+                None => self.page_allocation.save(to)?,
+                Some(homes) => homes.save(to)?,
+            },
             Some(partitioned) => partitioned.save(to)?,
         }
         self.stream_choice.save(to)?;
@@ -73,10 +76,14 @@ impl Snapshot for Ftl {
         from.begin("clean")?;
         self.clean.load(from)?;
         self.map_contents()?;
+        self.count_homes();
         self.tell_of_closed_groups();
         from.begin("policies")?;
         match &mut self.partitioned {
-            None => self.page_allocation.load(from)?,
+            None => match &mut self.homes {
+                None => self.page_allocation.load(from)?,
+                Some(homes) => homes.load(from)?,
+            },
             Some(partitioned) => partitioned.load(from)?,
         }
         self.stream_choice.load(from)?;

@@ -19,6 +19,7 @@ fn config() -> FtlConfig {
         gc_trigger: Default::default(),
         victim_selection: VictimSelectionConfig::CostBenefit(CostBenefit {}),
         partitions: Vec::new(),
+        homes: Vec::new(),
         seed: 5,
     }
 }

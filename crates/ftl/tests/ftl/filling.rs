@@ -41,6 +41,7 @@ fn configs() -> Vec<FtlConfig> {
                 gc_trigger: GcTriggerConfig::default(),
                 victim_selection: VictimSelectionConfig::default(),
                 partitions: Vec::new(),
+                homes: Vec::new(),
                 seed: 3,
             };
             let allocations = PageAllocationConfig::all().into_iter();

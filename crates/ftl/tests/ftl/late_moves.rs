@@ -18,6 +18,7 @@ fn drive() -> Ftl {
         gc_trigger: serde_json::from_str(r#"{"policy": "free-groups", "beyond_reserve": 4}"#).expect("a policy"),
         victim_selection: Default::default(),
         partitions: Vec::new(),
+        homes: Vec::new(),
         seed: 1,
     })
     .expect("enough spare blocks")

@@ -2,6 +2,7 @@
 
 mod cost_benefit;
 mod filling;
+mod homes;
 mod late_moves;
 mod partitions;
 mod policies;

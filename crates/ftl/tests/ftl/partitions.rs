@@ -24,6 +24,7 @@ fn config(channels: u32, logical_units: u32) -> FtlConfig {
         gc_trigger: Default::default(),
         victim_selection: Default::default(),
         partitions: Vec::new(),
+        homes: Vec::new(),
         seed: 1,
     }
 }

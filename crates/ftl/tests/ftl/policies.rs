@@ -39,6 +39,7 @@ fn config(geometry: Geometry, logical_units: u32) -> FtlConfig {
         gc_trigger: GcTriggerConfig::default(),
         victim_selection: VictimSelectionConfig::default(),
         partitions: Vec::new(),
+        homes: Vec::new(),
         seed: 5,
     }
 }

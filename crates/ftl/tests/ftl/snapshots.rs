@@ -21,6 +21,7 @@ fn config() -> FtlConfig {
         gc_trigger: GcTriggerConfig::default(),
         victim_selection: VictimSelectionConfig::default(),
         partitions: Vec::new(),
+        homes: Vec::new(),
         seed: 3,
     }
 }

@@ -24,6 +24,7 @@ fn config(order: Order, geometry: Geometry) -> FtlConfig {
         gc_trigger: Default::default(),
         victim_selection: Default::default(),
         partitions: Vec::new(),
+        homes: Vec::new(),
         seed: 1,
     }
 }

@@ -126,6 +126,7 @@ impl Skewed {
             gc_trigger: GcTriggerConfig::FreeGroups(FreeGroups { beyond_reserve: BEYOND_RESERVE }),
             victim_selection,
             partitions: Vec::new(),
+            homes: Vec::new(),
             seed: 1,
         };
         Self { ftl: Ftl::new(&config).expect("enough spare groups"), stream: RandomStream::new(1, "tests", "skewed") }
@@ -219,6 +220,7 @@ fn no_choice_gets_stuck_with_the_least_spare() {
                 gc_trigger: GcTriggerConfig::default(),
                 victim_selection: [GREEDY, FIFO][world as usize % 2].clone(),
                 partitions: Vec::new(),
+                homes: Vec::new(),
                 seed: world,
             };
             config.geometry = geometry(data_groups + config.spare_groups_needed());

@@ -40,6 +40,7 @@ fn smallest(
         gc_trigger: GcTriggerConfig::default(),
         victim_selection: VictimSelectionConfig::default(),
         partitions: Vec::new(),
+        homes: Vec::new(),
         seed: 1,
     };
     config.geometry = geometry(data_groups + config.spare_groups_needed());
@@ -310,6 +311,7 @@ fn overwritten(streams: &str, reserve: u32, overwrites: u32) -> FtlCounters {
         gc_trigger: GcTriggerConfig::default(),
         victim_selection: named("greedy"),
         partitions: Vec::new(),
+        homes: Vec::new(),
         seed: 1,
     };
     let mut ftl = Ftl::new(&config).expect("enough");

@@ -84,6 +84,7 @@ impl Drive {
             gc_trigger: GcTriggerConfig::FreeGroups(FreeGroups { beyond_reserve: BEYOND_RESERVE }),
             victim_selection,
             partitions: Vec::new(),
+            homes: Vec::new(),
             seed: 1,
         };
         let ftl = Ftl::new(&config).expect("enough spare groups");
@@ -568,6 +569,7 @@ fn a_settled_drive_has_padded_its_open_pages_and_programmed_everything() {
         gc_trigger: GcTriggerConfig::default(),
         victim_selection: GREEDY,
         partitions: Vec::new(),
+        homes: Vec::new(),
         seed: 1,
     };
     let mut ftl = Ftl::new(&config).expect("enough spare groups");

@@ -29,6 +29,7 @@ fn drive(blocks: u32) -> FtlConfig {
         gc_trigger: Default::default(),
         victim_selection: Default::default(),
         partitions: Vec::new(),
+        homes: Vec::new(),
         seed: 1,
     }
 }

@@ -2,11 +2,11 @@
 
 use ninescope_engine::mapping;
 use ninescope_engine::policies::mapping::{CachedBy, HOST_ACCESS, UPDATES_IN_FLIGHT};
-use ninescope_ftl::FtlConfig;
 use ninescope_ftl::policies::StreamChoiceConfig;
+use ninescope_ftl::{FtlConfig, FtlError};
 use ninescope_kernel::Ns;
-use ninescope_model::Geometry;
 use ninescope_model::units::Bytes;
+use ninescope_model::{Geometry, Pool};
 
 use super::controller::TIME_MAX;
 use crate::config::LoadedDrive;
@@ -32,6 +32,7 @@ pub fn no_ftl(geometry: Geometry, seed: u64) -> FtlConfig {
         gc_trigger: Default::default(),
         victim_selection: Default::default(),
         partitions: Vec::new(),
+        homes: Vec::new(),
         seed,
     }
 }
@@ -67,10 +68,14 @@ pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<
         gc_trigger: section.gc_trigger.clone(),
         victim_selection: section.victim.clone(),
         partitions: Vec::new(),
+        homes: homes(drive, &geometry)?,
         seed,
     };
     let spare = ("ftl.over_provisioning", over_provisioning.to_string());
-    config.check().map_err(|_| {
+    config.check().map_err(|error| {
+        if let FtlError::Homes(problem) = error {
+            return drive.error_at("ftl.stream_channels", &format!("is given, and {problem}"));
+        }
         let held = config.spare_groups_needed();
         let enough = blocks_that_suffice(&config, over_provisioning).map_or_else(
             || "no number of blocks would do".to_owned(),
@@ -86,6 +91,44 @@ pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<
         }
     })?;
     Ok(config)
+}
+
+/// The pools of the channels that each kind of data has for itself.
+fn homes(drive: &LoadedDrive, geometry: &Geometry) -> Result<Vec<Vec<u32>>, Error> {
+    let (lists, streams) = (&drive.config.ftl.stream_channels, &drive.config.ftl.streams);
+    let refused = |message: &str| Err(drive.error_at("ftl.stream_channels", message));
+    if lists.is_empty() {
+        return Ok(Vec::new());
+    }
+    let kinds = streams.kinds().0;
+    if lists.len() != kinds as usize || kinds == 1 {
+        let values =
+            [("ftl.stream_channels", format!("a list of {}", lists.len())), ("ftl.streams", streams.name().to_owned())];
+        let message = match kinds {
+            1 => "one kind of data is written, which has all channels".to_owned(),
+            _ => format!("{kinds} kinds of data are written, each of which is to have its channels"),
+        };
+        return Err(drive.error_between(&values, &message));
+    }
+    let channels = geometry.channels;
+    for (kind, list) in lists.iter().enumerate() {
+        let first = |channel: &u32| list.iter().position(|other| other == channel);
+        if list.is_empty() {
+            return refused(&format!("gives kind {kind} no channel"));
+        }
+        if let Some(channel) = list.iter().find(|channel| **channel >= channels) {
+            return refused(&format!("names channel {channel}, and the drive has {channels}, from 0 on"));
+        }
+        if let Some((_, channel)) = list.iter().enumerate().find(|(index, channel)| first(channel) != Some(*index)) {
+            return refused(&format!("names channel {channel} twice for kind {kind}"));
+        }
+    }
+    if let Some(channel) = (0..channels).find(|channel| !lists.iter().any(|list| list.contains(channel))) {
+        return refused(&format!("gives channel {channel} to no kind of data"));
+    }
+    let channel_of = |pool: &u32| geometry.channel_of_die(geometry.die_of_pool(Pool(*pool))).0;
+    let of_list = |list: &Vec<u32>| (0..geometry.pools()).filter(|pool| list.contains(&channel_of(pool))).collect();
+    Ok(lists.iter().map(of_list).collect())
 }
 
 /// Pages of a map that lies in flash; 0 where all of it is in memory.

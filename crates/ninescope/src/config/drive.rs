@@ -221,6 +221,10 @@ pub struct FtlSection {
     /// Which write stream takes a unit: whether clean data is kept apart.
     #[serde(deserialize_with = "string_or_table", skip_serializing_if = "is_single")]
     pub streams: StreamChoiceConfig,
+    /// By kind of data that is written, in the order of `streams`: the channels that it has for itself, by their numbers from 0 on;
+    /// absent: all kinds go to all channels.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stream_channels: Vec<Vec<u32>>,
     /// Which free block is opened next.
     #[serde(deserialize_with = "string_or_table")]
     pub free_block_choice: FreeBlockChoiceConfig,
@@ -266,6 +270,7 @@ impl Default for FtlSection {
             gc_pages_in_flight: None,
             page_allocation: PageAllocationConfig::default(),
             streams: StreamChoiceConfig::default(),
+            stream_channels: Vec::new(),
             free_block_choice: FreeBlockChoiceConfig::default(),
             gc_trigger: GcTriggerConfig::default(),
             victim: VictimSelectionConfig::default(),

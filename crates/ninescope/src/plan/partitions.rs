@@ -48,6 +48,9 @@ pub(super) fn check_drive(prefill: PrefillMode, assembly: &Assembly) -> Result<(
             "do not go with a map that lies in flash (ftl.map), whose pages would lie on the channels of all jobs",
         );
     }
+    if !assembly.ftl.homes.is_empty() {
+        return Err("do not go with channels that streams have for themselves (ftl.stream_channels)");
+    }
     if prefill == PrefillMode::SteadyComposed {
         return Err(
             "make pools unlike each other, and `steady-composed` makes all of them alike: take `steady-uniform`",
@@ -265,6 +268,7 @@ mod tests {
             gc_trigger: Default::default(),
             victim_selection: Default::default(),
             partitions: Vec::new(),
+            homes: Vec::new(),
             seed: 1,
         }
     }

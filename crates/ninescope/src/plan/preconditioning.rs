@@ -44,7 +44,12 @@ pub fn preconditioning(
         }
         PrefillMode::SteadyUniform => (uniform(is_large), None),
         PrefillMode::SteadyOverwritten => (uniform(false), None),
-        PrefillMode::SteadyComposed => (uniform(true), None),
+        PrefillMode::SteadyComposed if assembly.ftl.homes.is_empty() => (uniform(true), None),
+        PrefillMode::SteadyComposed => {
+            let note = "channels that streams have for themselves (ftl.stream_channels) make planes unlike each other: the \
+                        drive was overwritten (steady-overwritten)";
+            (uniform(false), Some(note.to_owned()))
+        }
         PrefillMode::Steady => match own_of_flash(assembly, own)? {
             WearIn::Own(own) => {
                 let note = own.note().map(str::to_owned);

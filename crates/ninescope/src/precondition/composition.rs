@@ -78,7 +78,10 @@ impl Composition {
     /// streams knows nothing that groups do not tell.
     pub fn is_quicker(config: &FtlConfig) -> bool {
         let is_large = config.logical_units >= UNITS_AT_LEAST && config.geometry.pools() >= POOLS_AT_LEAST;
-        is_large && !config.stream_choice.remembers() && config.victim_selection.chosen().follows_from_groups()
+        is_large
+            && config.homes.is_empty()
+            && !config.stream_choice.remembers()
+            && config.victim_selection.chosen().follows_from_groups()
     }
 
     /// The composition of a drive of this configuration.
@@ -292,6 +295,7 @@ mod tests {
             gc_trigger: Default::default(),
             victim_selection: serde_json::from_value(named(victim)).expect("a victim"),
             partitions: Vec::new(),
+            homes: Vec::new(),
             seed: 5,
         }
     }

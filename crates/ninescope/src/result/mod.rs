@@ -399,6 +399,9 @@ fn ftl_counters(device: &Seen<'_>) -> Value {
     if device.ftl.chooses_streams() {
         let units = |stream: Stream| counters.streams[stream.index()];
         let of_kind = |kind: u32| json!({ "kind": kind, "written": units(Stream::of_writes(kind)), "moved": units(Stream::of_moves(kind)) });
+        if !device.ftl.homes().is_empty() {
+            told["away_units"] = json!(counters.away_units);
+        }
         told["streams"] = (0..device.ftl.kinds()).map(of_kind).collect();
     }
     told

@@ -21,6 +21,7 @@ mod record;
 mod scenarios;
 mod snapshots;
 mod steady;
+mod stream_channels;
 mod support;
 mod traces_beside;
 mod write_amplification;

@@ -174,6 +174,7 @@ impl Bench {
             gc_trigger: self.gc_trigger.clone(),
             victim_selection: self.victim_selection.clone(),
             partitions: Vec::new(),
+            homes: Vec::new(),
             seed: self.seed,
         })
         .expect("enough spare blocks");

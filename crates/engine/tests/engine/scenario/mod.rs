@@ -486,6 +486,7 @@ impl Drive {
             gc_trigger: self.gc_trigger.clone(),
             victim_selection: self.victim.clone(),
             partitions: Vec::new(),
+            homes: Vec::new(),
             seed: self.seed,
         })
         .expect("a drive that can collect");

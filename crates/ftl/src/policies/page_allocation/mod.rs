@@ -73,6 +73,11 @@ pub trait PageAllocationParameters {
         None
     }
 
+    /// Whether the address leaves open where a unit goes, so that it can be told to go to some pools alone.
+    fn goes_anywhere(&self) -> bool {
+        true
+    }
+
     /// The pool at each stripe position.
     fn pools_in_order(&self, geometry: &Geometry) -> Vec<u32> {
         channel_first(geometry)

@@ -97,6 +97,10 @@ pub struct StaticStriping {
 }
 
 impl PageAllocationParameters for StaticStriping {
+    fn goes_anywhere(&self) -> bool {
+        false
+    }
+
     fn pools_in_order(&self, geometry: &Geometry) -> Vec<u32> {
         let mut seen = vec![false; geometry.pools() as usize];
         let mut pools = self.order.pools_of_planes(geometry);
