@@ -6,12 +6,13 @@ mod dram;
 mod firmware;
 mod host;
 mod map;
+mod moves;
 
 use ninescope::CheckLevel;
 use ninescope_engine::{BufferLimits, Event, Interface, Probe, SimulationError, View, WriteCompletion};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
-use ninescope_model::{Lpa, Op, Ppa, Source};
+use ninescope_model::{Op, Ppa, Source};
 
 use crate::blame::Blame;
 use crate::blocks::{Blocks, group_of_block};
@@ -32,6 +33,7 @@ use crate::partitions::PartitionBook;
 use crate::places::Places;
 use crate::protocol::Protocol;
 use crate::queues::Queues;
+use crate::reclaim_units::PlacementBook;
 use crate::reliability::ReliabilityBook;
 use crate::reliability::clean::CleanUnits;
 use crate::reliability::reads::Taker;
@@ -86,6 +88,7 @@ pub struct Checker {
     streams: Option<StreamBook>,
     sectors: Option<SectorBook>,
     homes: Option<HomeBook>,
+    placement: Option<PlacementBook>,
     dram: Option<DramBook>,
     firmware: Option<FirmwareBook>,
     blame: Option<Blame>,
@@ -130,6 +133,7 @@ impl Checker {
             streams: None,
             sectors: None,
             homes: None,
+            placement: None,
             dram: None,
             firmware: None,
             blame: None,
@@ -190,6 +194,7 @@ impl Checker {
         self.partitions = PartitionBook::started(view);
         self.streams = StreamBook::started(view);
         self.homes = HomeBook::started(view);
+        self.placement = PlacementBook::started(view);
         self.dram = DramBook::started(view, lanes);
         self.firmware = FirmwareBook::started(view);
         if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {
@@ -316,63 +321,6 @@ impl Checker {
         Ok(())
     }
 
-    // ---- moves -------------------------------------------------------------------------------------
-
-    fn move_placed(&mut self, view: &View<'_>, record: u32, lpa: Lpa, (from, to): (Ppa, Ppa)) -> Checked {
-        self.ledger.move_units += 1;
-        self.move_was_decided(view)?;
-        self.groups.move_placed(view, to)?;
-        self.lies_in_its_partition(view, lpa, to)?;
-        self.space.move_unit(view, to);
-        self.coded_move_placed(view, record, lpa, (from, to))?;
-        if let Some(book) = &mut self.streams {
-            book.moved(view, lpa, (from, to), &mut self.marks)?;
-        }
-        match &mut self.oracle {
-            Some(oracle) => oracle.move_placed(view, record, lpa, to),
-            None => Ok(()),
-        }
-    }
-
-    fn move_dropped(&mut self, view: &View<'_>, record: u32, lpa: Lpa) -> Checked {
-        self.ledger.moves_dropped_after_read += 1;
-        self.move_was_decided(view)?;
-        if let Some(oracle) = &mut self.oracle {
-            oracle.move_dropped(record, lpa);
-        }
-        match &mut self.codes {
-            Some(codes) => codes.reads.taken(view, Taker::Move(record)).map(drop),
-            None => Ok(()),
-        }
-    }
-
-    fn move_ended(&mut self, view: &View<'_>, lpa: Lpa, from: Ppa, to: Ppa, current: bool) -> Checked {
-        if current {
-            self.unit_moved(view, lpa, Source::GarbageCollection);
-            self.ledger.moves_completed += 1;
-            // What the place holds was compared when the move was placed, or is by the walk at the end.
-            let mapped = view.ftl.translate(lpa);
-            require!(mapped == to, Mapping, view.now, "unit {lpa} moved to {to}, the map says {mapped}");
-        } else {
-            self.ledger.moves_dropped_after_program += 1;
-            // The same place may hold newer content by now: its group was erased and filled again meanwhile.
-            let lies_there = view.ftl.translate(lpa) == from;
-            let needed = lies_there && self.oracle.as_ref().is_some_and(|oracle| oracle.hold_the_same(from, to));
-            require!(!needed, LostData, view.now, "the move of unit {lpa} from {from} is dropped, it lies there");
-        }
-        self.groups.move_ended(view, from, to, current)?;
-        if let Some(codes) = self.codes.as_mut().filter(|_| current) {
-            codes.left(from);
-        }
-        if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
-            if current {
-                units.changed(view, lpa, from, to)?;
-            }
-            oracle.move_over(lpa);
-        }
-        Ok(())
-    }
-
     // ---- time --------------------------------------------------------------------------------------
 
     fn measuring_began(&mut self, view: &View<'_>) {
@@ -398,6 +346,9 @@ impl Checker {
         }
         if let Some(book) = &mut self.firmware {
             book.measuring_began(view.now);
+        }
+        if let Some(book) = &mut self.placement {
+            book.measuring_began();
         }
     }
 
@@ -431,6 +382,9 @@ impl Checker {
         }
         if let Some(book) = &self.firmware {
             book.finished(view, used)?;
+        }
+        if let Some(book) = &self.placement {
+            book.finished(view, &mut self.marks)?;
         }
         self.queues.compare(view)?;
         self.ledger.compare(view)?;
@@ -520,7 +474,11 @@ impl Probe for Checker {
             }
             Event::UnitTrimmed { slot, lpa, old } => self.unit_trimmed(view, slot, lpa, old),
             Event::Padded { last } => {
-                self.ledger.padded(view, last, self.groups.padded(view, last)?);
+                let padding = self.groups.padded(view, last)?;
+                self.ledger.padded(view, last, padding);
+                if let Some(book) = &mut self.placement {
+                    book.padded(view, last, padding);
+                }
                 self.space.padded(view, last);
                 Ok(())
             }
@@ -624,11 +582,19 @@ impl Probe for Checker {
                 if let Some(book) = &mut self.streams {
                     book.erased();
                 }
+                if let Some(book) = &mut self.placement {
+                    book.erased(group);
+                }
                 self.space.erased(view, group);
                 self.groups.erased(view.now, group)
             }
             Event::DieRests { .. } => Ok(()),
-            Event::VictimChosen { group, .. } => self.victim_chosen(view, group),
+            Event::VictimChosen { group, .. } => {
+                if let Some(book) = &mut self.placement {
+                    book.victim(view, group);
+                }
+                self.victim_chosen(view, group)
+            }
             Event::HostReleased { pool } => self.space.released(view, pool),
             Event::SlotDispatched { .. }
             | Event::SectorCopied { .. }

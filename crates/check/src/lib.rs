@@ -29,6 +29,7 @@ mod partitions;
 mod places;
 mod protocol;
 mod queues;
+mod reclaim_units;
 mod reliability;
 mod requests;
 mod rule;

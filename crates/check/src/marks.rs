@@ -77,6 +77,10 @@ marks! {
     DramBehindCache, "dram_behind_cache", "An access to DRAM waited for one of a cache there.";
     WaitForCore, "wait_for_core", "A decision of the firmware waited for a core.";
     MoveNotApart, "move_not_apart", "A unit that was moved went to the first kind of data, for want of space.";
+    HandlesShareMoves, "handles_share_moves", "What was moved of two handles went into one reclaim unit.";
+    IsolatedWithoutSpace, "isolated_without_space", "What was moved of a handle took a block group of the reserve for itself.";
+    VictimPassedOver, "victim_passed_over", "A victim was passed over, because padding might have taken what it gives.";
+    HandleThatIsNot, "handle_that_is_not", "A write named a handle that there is not.";
     HeldByLimit, "held_by_limit", "The limit of a job held a request back.";
     FuaOfCache, "fua_of_cache", "A write that asked to be on the media went through a cache that forgets.";
     FuaBesideOthers, "fua_beside_others", "A write that asked to be on the media sent out a page with what others had buffered.";

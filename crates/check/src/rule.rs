@@ -83,6 +83,8 @@ rules! {
         "A unit is written to and moved to the stream that the choice of streams says of it, or to the first one of moves where space is short.";
     SectorMoves, "sector-moves",
         "What crosses a channel by sector are the sectors that were asked for, or that were written, and a rest that is read by sector has been used.";
+    ReclaimUnits, "reclaim-units",
+        "A reclaim unit holds what was written by one handle, or what was moved of one, or of several that are initially isolated; what is counted of handles is what was seen.";
     Wear, "wear", "Erase counts of the FTL and of the media are the erases seen.";
     Ledger, "ledger",
         "Counters are the numbers of the events they count; units programmed = host + map + moves + padding.";

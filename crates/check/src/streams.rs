@@ -44,7 +44,8 @@ impl StreamBook {
     /// Takes over what a drive was told; none where it has one kind of data, or clean data is what is kept apart.
     pub fn started(view: &View<'_>) -> Option<Self> {
         let choice = view.ftl.rules().stream_choice.clone();
-        let chooses = choice.kinds() != (1, 1) && !choice.knows_clean();
+        // Of handles there is a book that knows nothing of streams.
+        let chooses = choice.kinds() != (1, 1) && !choice.knows_clean() && choice.chosen().placement().is_none();
         let written_at = vec![None; view.ftl.logical_units() as usize];
         chooses.then(|| Self { choice, now: 0, written_at, replaced: Ages::default(), moved: Ages::default() })
     }
@@ -81,7 +82,10 @@ impl StreamBook {
                 );
                 class
             }
-            StreamChoiceConfig::Single(_) | StreamChoiceConfig::CleanApart(_) | StreamChoiceConfig::Generations(_) => 0,
+            StreamChoiceConfig::Single(_)
+            | StreamChoiceConfig::CleanApart(_)
+            | StreamChoiceConfig::Generations(_)
+            | StreamChoiceConfig::Fdp(_) => 0,
         };
         self.written_at[lpa.index()] = Some(self.now);
         self.now += 1;
@@ -105,7 +109,7 @@ impl StreamBook {
             StreamChoiceConfig::Hinted(_) | StreamChoiceConfig::BySize(_) => before.kind(),
             StreamChoiceConfig::Sepbit(_) if before == Stream::HOST => 0,
             StreamChoiceConfig::Sepbit(_) => self.class_by_age(view, lpa, stream)?,
-            StreamChoiceConfig::Single(_) | StreamChoiceConfig::CleanApart(_) => 0,
+            StreamChoiceConfig::Single(_) | StreamChoiceConfig::CleanApart(_) | StreamChoiceConfig::Fdp(_) => 0,
         };
         if stream == Stream::of_moves(kind) {
             return Ok(());

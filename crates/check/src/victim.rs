@@ -60,6 +60,8 @@ pub fn chosen(view: &View<'_>, group: BlockGroup) -> Checked {
         }
         _ => true,
     };
+    // Where pages of moves may have to be padded, a victim gives more than that takes.
+    let is_right = is_right || ftl.isolates() && candidates().all(|other| other.valid >= victim.valid);
     require!(
         is_right,
         Victim,

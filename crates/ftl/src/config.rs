@@ -52,9 +52,22 @@ const RESERVE_FOR_CLEAN_DATA: u32 = 2;
 impl FtlConfig {
     /// Block groups of each pool that cannot hold the host's data at rest.
     pub fn spare_groups_needed(&self) -> u32 {
+        self.spare_groups_of(self.geometry.blocks_per_plane)
+    }
+
+    /// The same of a pool of so many block groups.
+    pub fn spare_groups_of(&self, groups: u32) -> u32 {
         let (of_writes, of_moves) = self.kinds_of_streams();
         // Each kind that is kept apart has a frontier more of what is written, and of garbage collection.
-        self.reserve_groups.saturating_add(WORKING_GROUPS + of_writes - 1 + of_moves - 1)
+        let needed = self.reserve_groups.saturating_add(WORKING_GROUPS + of_writes - 1 + of_moves - 1);
+        if !self.stream_choice.isolates() {
+            return needed;
+        }
+        // Of all groups one has to hold a page of invalid units, or padding takes what moving gives: more than one unit less
+        // in each.
+        let padding = u64::from(groups) * u64::from(self.geometry.units_per_page() - 1);
+        let for_padding = (padding / u64::from(self.geometry.units_per_group())) as u32;
+        needed.saturating_add(for_padding)
     }
 
     /// The fewest groups that host writes must leave alone.

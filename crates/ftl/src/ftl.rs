@@ -28,6 +28,7 @@ use crate::policies::{
     VictimSelection, VictimSelectionConfig, Written,
 };
 use crate::pool::PoolRecord;
+use crate::reclaim_units::ReclaimUnits;
 
 pub use collection::GcStep;
 
@@ -129,6 +130,10 @@ pub struct Ftl {
     chooses_streams: bool,
     /// Whether it hears what the host says.
     listens: bool,
+    /// Whether what is moved stays with its kind whatever space there is.
+    isolates: bool,
+    /// What is counted of placement handles, where there are any.
+    reclaim_units: Option<Box<ReclaimUnits>>,
     /// Whether the stream choice tells clean data from dirty data.
     knows_clean: bool,
     /// Units of the map, behind those of the host.
@@ -211,7 +216,9 @@ impl Ftl {
             valid: BitTable::new(geometry.units() as usize),
             valid_counts: Minima::new(geometry.groups() as usize, NOT_A_CANDIDATE),
             groups: vec![BlockRecord::default(); geometry.groups() as usize],
-            pools: (0..geometry.pools()).map(|pool| PoolRecord::new(pool * blocks, blocks)).collect(),
+            pools: (0..geometry.pools())
+                .map(|pool| PoolRecord::new(pool * blocks, blocks, stream_choice.isolates()))
+                .collect(),
             has_space: vec![all.clone(); kinds as usize],
             has_room: all.clone(),
             accepting: vec![all; kinds as usize],
@@ -222,6 +229,12 @@ impl Ftl {
             partitioned,
             chooses_streams: stream_choice.kinds_of_writes().max(stream_choice.kinds_of_moves()) > 1,
             listens: stream_choice.listens(),
+            isolates: stream_choice.isolates(),
+            reclaim_units: config
+                .stream_choice
+                .chosen()
+                .placement()
+                .map(|told| Box::new(ReclaimUnits::new(told.clone()))),
             stream_choice,
             kinds,
             knows_clean,
@@ -303,6 +316,9 @@ impl Ftl {
     /// Sets all counters to zero (after preparing, after warm-up).
     pub fn clear_counters(&mut self) {
         self.counters = FtlCounters::default();
+        if let Some(units) = &mut self.reclaim_units {
+            units.clear();
+        }
         for (before, record) in self.erases_before.iter_mut().zip(&self.groups) {
             *before = record.erase_count;
         }
@@ -417,6 +433,22 @@ impl Ftl {
         self.listens
     }
 
+    /// Whether what is moved stays with its kind whatever space there is.
+    #[inline]
+    pub fn isolates(&self) -> bool {
+        self.isolates
+    }
+
+    /// What is counted of placement handles, where there are any.
+    pub fn reclaim_units(&self) -> Option<&ReclaimUnits> {
+        self.reclaim_units.as_deref()
+    }
+
+    /// The placement handle by which a unit was written last, where there are any.
+    pub fn handle_of(&self, lpa: Lpa) -> u32 {
+        self.stream_choice.handle_of(lpa)
+    }
+
     /// Whether another copy of a unit exists, where that is known.
     #[inline]
     pub fn is_clean(&self, lpa: Lpa) -> bool {
@@ -448,6 +480,15 @@ impl Ftl {
         let before = Some(self.translate(lpa)).filter(|&place| place != Ppa::UNMAPPED);
         let before = before.map(|place| self.stream_of(place));
         self.stream_choice.of_write(&Written { lpa, clean, told, before })
+    }
+
+    /// What a choice of streams remembers of a unit that was written, and what is counted of its handle.
+    #[inline(never)]
+    fn note_written(&mut self, lpa: Lpa, kind: u32, told: Told) {
+        self.stream_choice.written(lpa, kind);
+        if let Some(units) = &mut self.reclaim_units {
+            units.written(kind, told);
+        }
     }
 
     /// The pools that have no units that host writes of some kind may take.
@@ -513,7 +554,7 @@ impl Ftl {
         self.validate(placed.new);
         if self.chooses_streams {
             self.counters.streams[placed.stream.index()] += 1;
-            self.stream_choice.written(lpa);
+            self.note_written(lpa, kind, told);
             if let Some(homes) = &self.homes {
                 self.counters.away_units += u64::from(!homes.is_own(kind, position));
                 self.home_changes(placed.old, placed.new);
@@ -573,6 +614,9 @@ impl Ftl {
         loop {
             let placed = self.allocate(pool, stream, Lpa::NONE)?;
             self.counters.padding_units += 1;
+            if let Some(units) = &mut self.reclaim_units {
+                units.padded(stream);
+            }
             if placed.page_complete {
                 let Placed { new: last, stripe_complete, closed, .. } = placed;
                 if !stream.is_of_moves() {
@@ -737,6 +781,9 @@ impl Ftl {
         block.stream = stream.0 as u8;
         if self.chooses_streams {
             self.stream_choice.opened(BlockGroup(group), stream);
+            if let Some(units) = &mut self.reclaim_units {
+                units.begun(stream);
+            }
         }
         self.hold_host(pool);
         self.refresh_space(pool);
@@ -747,6 +794,9 @@ impl Ftl {
     fn close_group(&mut self, pool: Pool, group: BlockGroup) {
         let record = &mut self.groups[group.index()];
         record.state = GroupState::Closed;
+        if let Some(units) = &mut self.reclaim_units {
+            units.filled(Stream(record.stream.into()));
+        }
         record.closed_sequence = self.closed_groups;
         self.closed_groups = self.closed_groups.wrapping_add(1);
         self.victim_selection.closed(pool, group);

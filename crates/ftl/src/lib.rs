@@ -16,6 +16,7 @@ mod minima;
 mod partition;
 pub mod policies;
 mod pool;
+mod reclaim_units;
 
 pub use block::{BlockRecord, GroupState};
 pub use config::{FtlConfig, FtlError};
@@ -23,3 +24,4 @@ pub use counters::FtlCounters;
 pub use ftl::{CollectionRules, Ftl, GcStep, Padded, Placed, Residence};
 pub use instant::InstantDriver;
 pub use partition::{Partition, Partitions};
+pub use reclaim_units::{HandleCounts, PlacementCounts, ReclaimUnits, UnitCounts};

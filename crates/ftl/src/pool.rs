@@ -55,6 +55,8 @@ pub struct PoolRecord {
     pub erasing: u32,
     /// Units handed out to be moved that were neither placed nor dropped.
     pub handed_out: u32,
+    /// The same by kind, where what is moved stays with its kind whatever space there is.
+    pub handed_out_of: Option<Box<[u32; Stream::KINDS_MAX as usize]>>,
     /// Host writes open no group: they wait for garbage collection, although groups beyond the reserve are free.
     pub holds_host: bool,
     /// Collection was needed when that was asked last, and there were victims.
@@ -66,8 +68,8 @@ pub struct PoolRecord {
 }
 
 impl PoolRecord {
-    /// A pool whose groups `first..first + count` are all free.
-    pub fn new(first: u32, count: u32) -> Self {
+    /// A pool whose groups `first..first + count` are all free; kinds may be `isolated` from each other for good.
+    pub fn new(first: u32, count: u32, isolated: bool) -> Self {
         Self {
             free: (first..first + count).collect(),
             frontiers: [Frontier::default(); STREAMS_MAX],
@@ -76,6 +78,7 @@ impl PoolRecord {
             draining: Vec::with_capacity(8),
             erasing: 0,
             handed_out: 0,
+            handed_out_of: isolated.then(Default::default),
             holds_host: false,
             collecting: false,
             resting: false,
@@ -110,11 +113,45 @@ impl PoolRecord {
     /// that the host cannot take before the moves are placed.
     ///
     /// Where kinds of data are kept apart, what their frontiers take comes on top: all moves may turn out to be of the first.
-    pub fn space_for_moves(&self, units_per_group: u32, reserve: u32) -> u32 {
-        let frontier = self.frontiers[Stream::GC.index()];
-        let open = if frontier.group == NONE { 0 } else { units_per_group - frontier.next };
-        let space = open + reserve.min(self.free.len() as u32) * units_per_group;
-        space.saturating_sub(self.handed_out)
+    ///
+    /// Where kinds stay apart for good, it is what moves of a `kind` may take beyond the groups that those of others will open.
+    pub fn space_for_moves(&self, units_per_group: u32, reserve: u32, kind: u32) -> u32 {
+        let free = reserve.min(self.free.len() as u32);
+        let Some(handed_out_of) = &self.handed_out_of else {
+            let space = self.open_units(0, units_per_group) + free * units_per_group;
+            return space.saturating_sub(self.handed_out);
+        };
+        let opened_by = |other: u32| {
+            let beyond = handed_out_of[other as usize].saturating_sub(self.open_units(other, units_per_group));
+            beyond.div_ceil(units_per_group)
+        };
+        let opened: u32 = (0..Stream::KINDS_MAX).filter(|&other| other != kind).map(opened_by).sum();
+        let space = self.open_units(kind, units_per_group) + free.saturating_sub(opened) * units_per_group;
+        space.saturating_sub(handed_out_of[kind as usize])
+    }
+
+    /// Units that the open group of the moves of a kind still takes.
+    fn open_units(&self, kind: u32, units_per_group: u32) -> u32 {
+        let frontier = self.frontiers[Stream::of_moves(kind).index()];
+        if frontier.group == NONE { 0 } else { units_per_group - frontier.next }
+    }
+
+    /// Units are handed out to be moved, all of a kind where that is of consequence.
+    #[inline]
+    pub fn hands_out(&mut self, units: u32, kind: u32) {
+        self.handed_out += units;
+        if let Some(handed_out_of) = &mut self.handed_out_of {
+            handed_out_of[kind as usize] += units;
+        }
+    }
+
+    /// Units that were handed out are placed or dropped.
+    #[inline]
+    pub fn takes_back(&mut self, units: u32, kind: u32) {
+        self.handed_out -= units;
+        if let Some(handed_out_of) = &mut self.handed_out_of {
+            handed_out_of[kind as usize] -= units;
+        }
     }
 
     /// Whether moves may go to a stream of a kind that is kept apart, so that they fill pages and groups of their own. They may not while

@@ -6,6 +6,7 @@ files. Nothing here knows how a result is written, drawn or reported: who shows 
 
 from ninescope.result.attribution import Attribution, Band
 from ninescope.result.fairness import Fairness
+from ninescope.result.fdp import Fdp, ReclaimUnitHandle, ReclaimUnits
 from ninescope.result.jobs import Arbitration, JobAlone, JobResult, JobWaits, Throughput, WaitBand, WaitedFor
 from ninescope.result.latency import (
     BLOCKS_REQUESTS,
@@ -34,6 +35,7 @@ __all__ = [
     "Columns",
     "DieAct",
     "Fairness",
+    "Fdp",
     "Histogram",
     "JobAlone",
     "JobResult",
@@ -42,6 +44,8 @@ __all__ = [
     "Latency",
     "MeasuredWaf",
     "Partition",
+    "ReclaimUnitHandle",
+    "ReclaimUnits",
     "Result",
     "SlowRequest",
     "Slowest",

@@ -18,6 +18,7 @@ from ninescope.result.attribution import Attribution, band_of
 from ninescope.result.cached_map import CachedMap
 from ninescope.result.endurance import Cost, Endurance
 from ninescope.result.fairness import Fairness
+from ninescope.result.fdp import Fdp
 from ninescope.result.fio_logs import logs
 from ninescope.result.host_queue import HostQueue
 from ninescope.result.jobs import JobResult, Throughput, job_of
@@ -224,6 +225,11 @@ class Result:
     def cached_map(self) -> CachedMap | None:
         """What was in memory of a map that lies in flash; None where all of it is in memory."""
         return CachedMap.of(self.document)
+
+    @cached_property
+    def fdp(self) -> Fdp | None:
+        """What was written by each placement handle; None where the drive has none."""
+        return Fdp.of(self.document)
 
     @cached_property
     def endurance(self) -> Endurance | None:

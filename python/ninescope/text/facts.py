@@ -8,6 +8,7 @@ from typing import Any
 from ninescope.result import Result, Steadiness
 from ninescope.text.cached_map import facts as map_facts
 from ninescope.text.endurance import facts as endurance_facts
+from ninescope.text.fdp import facts as fdp_facts
 from ninescope.text.host_queue import facts as host_queue_facts
 from ninescope.text.names import occupancy_name
 from ninescope.text.partitions import facts as partition_facts
@@ -34,6 +35,8 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
         parts = " + ".join(f"{name} {value:.3f}" for name, value in sources.items() if value >= 0.0005)
         yield "WAF", f"{waf.total:.3f} = {parts}"
     yield from partition_facts(result)
+    if result.fdp is not None:
+        yield from fdp_facts(result.fdp)
     if result.steadiness is not None:
         yield "steady", _steadiness(result.steadiness)
     operations: Mapping[str, int] = document.get("operations") or {}

@@ -173,6 +173,9 @@ impl Checker {
         if let (Some(book), Some(tier)) = (&mut self.sectors, view.tier) {
             book.written(view, lpa, new, tier.migration(migration).sectors);
         }
+        if let Some(book) = &mut self.placement {
+            book.written(view, lpa, (old, new), None, &mut self.marks)?;
+        }
         let Some(book) = &mut self.tier else { return Ok(()) };
         let from_slot = book.eviction_placed(view, migration, lpa.0, new, merged_with)?;
         self.coded_eviction_placed(view, migration, (lpa, old, new), merged_with)?;

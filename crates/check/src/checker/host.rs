@@ -183,6 +183,9 @@ impl Checker {
             let mask = mask_of(&request, lpa, sectors_per_unit(view));
             book.written(view, lpa, new, mask);
         }
+        if let Some(book) = &mut self.placement {
+            book.written(view, lpa, (old, new), Some(&request), &mut self.marks)?;
+        }
         self.merged(view, slot, (lpa, old), merged_with)?;
         if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
             units.changed(view, lpa, old, new)?;

@@ -118,6 +118,11 @@ fn drawn(dice: &mut Dice, parameter: &str, value: &toml::Value) -> Option<toml::
         "reads" => Some(dice.one_of(&[1, 5, 20, 100]).into()),
         "read_ahead" => Some(dice.small(1, 20).into()),
         "generations" | "regions" | "streams" => Some(dice.small(2, 5).into()),
+        "handles" => {
+            let types = ["initially-isolated", "persistently-isolated", "persistently-isolated"];
+            let handles = (0..dice.small(2, 5)).map(|_| toml::Value::from(dice.one_of(&types)));
+            Some(toml::Value::Array(handles.collect()))
+        }
         "small" => word(dice, &["512B", "2KiB", "8KiB"]),
         "order" => word(dice, &Order::ALL.map(Order::letters)),
         "size" => word(dice, &["16B", "64B", "512B", "2KiB", "8KiB", "32KiB"]),

@@ -175,6 +175,8 @@ impl Flash {
             // Nothing is under way: what the victim waits for lies in an open page. It may lie there until
             // somebody waits for the victim: filling the page moves units that nothing is gained by.
             GcStep::Wait if !self.ftl.gc_is_urgent(pool) => return None,
+            // No other kind may fill the page, and what it takes to pad it the victim has given.
+            GcStep::Wait if self.ftl.isolates() => CollectionStep::SendOpenMoves,
             // Host writes wait although there is space. An open page of clean moves would have to be padded, and padding
             // could take more than the victims give, time and again.
             GcStep::Wait if self.ftl.keeps_apart() && !self.ftl.lacks_space(pool) => {
@@ -320,11 +322,12 @@ impl Flash {
         let units = mask.count_ones() as u8;
         let ppa = Ppa(first.0 + mask.trailing_zeros());
         let mut chain = UnitChain::default();
+        let kind = self.ftl.kind_of_moves_from(self.group_of(first)) as u8;
         while mask != 0 {
             let from = Ppa(first.0 + mask.trailing_zeros());
             mask &= mask - 1;
             let (lpa, taken_from) = (self.ftl.content(from), self.ftl.residence(from));
-            let index = run.transactions.units.insert(UnitRecord { lpa, taken_from, ..UnitRecord::default() });
+            let index = run.transactions.units.insert(UnitRecord { lpa, taken_from, kind, ..UnitRecord::default() });
             chain.push(&mut run.transactions.units, index);
         }
         run.counters.gc_page_reads += 1;
@@ -340,7 +343,7 @@ impl Flash {
 
     /// Whether a unit that was read is still to be moved.
     pub fn move_is_current(&mut self, record: &UnitRecord) -> bool {
-        self.ftl.move_is_current(record.lpa, record.taken_from)
+        self.ftl.move_is_current(record.lpa, record.taken_from, record.kind.into())
     }
 
     /// Gives a unit that is moved its new place; `None` where its pool is full.

@@ -376,6 +376,8 @@ pub struct UnitRecord {
     pub had_turn: bool,
     /// Why it waited for its place, if it did.
     pub stall_cause: Cause,
+    /// Of a unit that is moved: the kind of what its group held when it was read, where that is of any consequence.
+    pub kind: u8,
 }
 
 impl Default for UnitRecord {
@@ -389,6 +391,7 @@ impl Default for UnitRecord {
             merge: NONE,
             had_turn: false,
             stall_cause: Cause::BufferStall,
+            kind: 0,
         }
     }
 }

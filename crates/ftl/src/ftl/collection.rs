@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use ninescope_kernel::BitTable;
-use ninescope_model::{BlockGroup, Lpa, Pool, Ppa, Stream};
+use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa, Stream};
 
 use super::{Ftl, Placed, Residence};
 use crate::block::{BlockRecord, GroupState};
@@ -185,14 +185,15 @@ impl Ftl {
     }
 
     /// Whether a move of `lpa` from `from` still makes sense: its content is the unit's still.
-    /// Otherwise the move is dropped here.
+    /// Otherwise the move is dropped here. `kind` is that of [`Self::kind_of_moves_from`] when it was handed out: its group may hold
+    /// something else by now.
     #[inline]
-    pub fn move_is_current(&mut self, lpa: Lpa, from: Residence) -> bool {
+    pub fn move_is_current(&mut self, lpa: Lpa, from: Residence, kind: u32) -> bool {
         let current = lpa != Lpa::NONE && self.resides(lpa, from);
         if !current {
             self.counters.moves_dropped_after_read += 1;
             let group = self.geometry.group_and_offset(from.place).0;
-            self.pools[self.geometry.pool_and_block(group).0.index()].handed_out -= 1;
+            self.pools[self.geometry.pool_and_block(group).0.index()].takes_back(1, kind);
         }
         current
     }
@@ -207,8 +208,11 @@ impl Ftl {
         placed.old = from;
         if self.chooses_streams {
             self.counters.streams[stream.index()] += 1;
+            if let Some(units) = &mut self.reclaim_units {
+                units.moved(self.stream_choice.handle_of(lpa));
+            }
         }
-        self.pools[pool.index()].handed_out -= 1;
+        self.pools[pool.index()].takes_back(1, stream.kind());
         self.counters.gc_units += 1;
         let (group, _) = self.geometry.group_and_offset(placed.new);
         self.groups[group.index()].pending += 1;
@@ -222,7 +226,18 @@ impl Ftl {
             false if self.is_translation(lpa) => Stream::GC_APART,
             false => Stream::GC,
         };
-        if self.pools[pool.index()].takes_apart(stream, self.reserve_groups) { stream } else { Stream::GC }
+        let goes_apart = self.isolates || self.pools[pool.index()].takes_apart(stream, self.reserve_groups);
+        if goes_apart { stream } else { Stream::GC }
+    }
+
+    /// The kind of the moves of all that a group holds, where kinds stay apart for good; otherwise of no consequence.
+    #[inline]
+    pub fn kind_of_moves_from(&self, group: BlockGroup) -> u32 {
+        if !self.isolates {
+            return 0;
+        }
+        let from = Stream(self.groups[group.index()].stream.into());
+        self.stream_choice.of_move(Lpa::NONE, false, from)
     }
 
     /// Reports the end of a move's program. The map changes only if the content at the source is still the
@@ -262,6 +277,9 @@ impl Ftl {
         self.counters.erased_groups += 1;
         if self.chooses_streams {
             self.stream_choice.erased(group, of);
+            if let Some(units) = &mut self.reclaim_units {
+                units.erased(of);
+            }
         }
         self.hold_host(pool);
         self.refresh_space(pool);
@@ -390,9 +408,18 @@ impl Ftl {
         if !fill && reclaimable_units(&view, 0) < view.units_per_group {
             return false;
         }
+        if self.isolates && !gives_more_than_padding(&view, view.fewest_valid(), &self.geometry) {
+            return false;
+        }
         let Some(index) = self.victim_selection.select(&view) else { return false };
-        let group = view.group(index);
-        let valid = view.valid_units(index).expect("policies choose candidates");
+        let mut group = view.group(index);
+        if self.isolates && !gives_more_than_padding(&view, Some(index), &self.geometry) {
+            let fewest = view.group(view.fewest_valid().expect("there is one"));
+            self.pass_over(pool, group, fewest);
+            group = fewest;
+        }
+        debug_assert!(self.valid_counts.get(group.index()) & NOT_A_CANDIDATE == 0, "policies choose candidates");
+        let valid = self.valid_units(group);
         self.counters.gc_victims += 1;
         self.counters.gc_victim_valid_units += u64::from(valid);
         self.collect(Collection { group: group.0, cursor: 0, to_fill: fill, to_refresh: false });
@@ -408,6 +435,22 @@ impl Ftl {
         self.groups[group.index()].state = GroupState::Collecting;
         self.refresh_candidate(group);
         self.pools[pool.index()].collection = Some(collection);
+        let valid = self.valid_units(group);
+        if let Some(units) = self.reclaim_units.as_mut().filter(|_| valid > 0) {
+            units.reallocates();
+        }
+    }
+
+    /// A victim that was chosen gives too little, and another is taken: the policy has it come as if it had just been filled.
+    #[cold]
+    fn pass_over(&mut self, pool: Pool, group: BlockGroup, instead: BlockGroup) {
+        self.groups[group.index()].closed_sequence = self.closed_groups;
+        self.closed_groups = self.closed_groups.wrapping_add(1);
+        self.victim_selection.closed(pool, group);
+        self.victim_selection.taken(pool, instead);
+        if let Some(units) = &mut self.reclaim_units {
+            units.passed();
+        }
     }
 
     /// The next units of the current victim that lie in one page, as many as there is space to move to, to
@@ -420,6 +463,7 @@ impl Ftl {
         let start = self.geometry.first_unit(group).0;
         let end = start + units_per_group;
         let next = self.valid.next_set((start + collection.cursor) as usize).map_or(end, |unit| unit as u32);
+        let kind = self.kind_of_moves_from(group);
         let record = &mut self.pools[pool.index()];
         if next >= end {
             self.groups[group.index()].state = GroupState::Draining;
@@ -429,7 +473,7 @@ impl Ftl {
         }
         let units_per_page = self.geometry.units_per_page();
         let most = if fill { record.rest_of_open_page(units_per_page) } else { units_per_page };
-        let space = record.space_for_moves(units_per_group, self.reserve_groups).min(most);
+        let space = record.space_for_moves(units_per_group, self.reserve_groups, kind).min(most);
         if space == 0 {
             // The erase of an earlier victim will make some; that one may wait for an open page of clean moves.
             return Some(if record.draining.is_empty() { GcStep::Nothing } else { GcStep::Wait });
@@ -437,11 +481,18 @@ impl Ftl {
         let first = self.geometry.first_unit_of_page(Ppa(next));
         let in_page = self.valid.aligned_bits(first.index(), units_per_page);
         let mask = lowest_bits(in_page & u32::MAX << (next - first.0), space);
-        record.handed_out += mask.count_ones();
+        record.hands_out(mask.count_ones(), kind);
         record.collection =
             Some(Collection { cursor: first.0 + u32::BITS - mask.leading_zeros() - start, ..collection });
         Some(GcStep::MovePage { first, mask })
     }
+}
+
+/// Whether a group gives at least a page of units: what is moved of kinds that stay apart for good may have to be padded, as no
+/// other fills its page, and padding takes less than that.
+fn gives_more_than_padding(view: &CandidateView<'_>, index: Option<u32>, geometry: &Geometry) -> bool {
+    let valid = index.and_then(|index| view.valid_units(index));
+    valid.is_some_and(|valid| view.units_per_group - valid >= geometry.units_per_page())
 }
 
 /// The lowest `count` set bits of `mask`.

@@ -37,7 +37,7 @@ impl Ftl {
             self.take_places(group, BlockGroup(index), sample, &mut units);
             self.refresh_candidate(group);
         }
-        self.pools[pool.index()] = moved_by(first_group, &sample.pools[0]);
+        self.pools[pool.index()] = moved_by(first_group, &sample.pools[0], self.isolates);
         self.refresh_space(pool);
         for group in sample.closed_by_age() {
             self.victim_selection.closed(pool, BlockGroup(first_group + group.0));
@@ -103,7 +103,7 @@ impl Ftl {
 }
 
 /// A quiet pool whose groups are numbered from another one on.
-fn moved_by(first_group: u32, record: &PoolRecord) -> PoolRecord {
+fn moved_by(first_group: u32, record: &PoolRecord, isolated: bool) -> PoolRecord {
     let moved = |frontier: &Frontier| Frontier {
         group: if frontier.group == NONE { NONE } else { first_group + frontier.group },
         next: frontier.next,
@@ -111,6 +111,6 @@ fn moved_by(first_group: u32, record: &PoolRecord) -> PoolRecord {
     PoolRecord {
         free: record.free.iter().map(|group| first_group + group).collect(),
         frontiers: std::array::from_fn(|stream| moved(&record.frontiers[stream])),
-        ..PoolRecord::new(0, 0)
+        ..PoolRecord::new(0, 0, isolated)
     }
 }

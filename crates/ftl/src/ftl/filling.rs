@@ -72,7 +72,10 @@ impl Ftl {
         }
         if self.chooses_streams {
             self.counters.streams[stream.index()] += u64::from(units);
-            (first..first + units).for_each(|unit| self.stream_choice.written(Lpa(unit)));
+            (first..first + units).for_each(|unit| self.stream_choice.written(Lpa(unit), stream.kind()));
+            if let Some(counted) = &mut self.reclaim_units {
+                counted.filled_in_order(stream.kind(), units);
+            }
         }
         self.mapped_units += units;
         self.counters.host_units += u64::from(units);

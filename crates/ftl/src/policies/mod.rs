@@ -14,5 +14,5 @@ pub use free_block_choice::{FreeBlockChoice, FreeBlockChoiceConfig};
 pub use gc_trigger::{GcTrigger, GcTriggerConfig};
 pub use page_allocation::{PageAllocation, PageAllocationConfig};
 pub use sector_wear_leveling::{SectorCopy, SectorWearLeveling, SectorWearLevelingConfig, SectorWrite};
-pub use stream_choice::{StreamChoice, StreamChoiceConfig, Told, Written};
+pub use stream_choice::{StreamChoice, StreamChoiceConfig, StreamChoiceParameters, Told, Written};
 pub use victim_selection::{CandidateView, VictimSelection, VictimSelectionConfig};

@@ -99,7 +99,7 @@ fn cost_benefit_takes_a_candidate_with_most_to_gain_for_its_cost() {
             };
             for from in (0..2).filter(|bit| mask >> bit & 1 == 1).map(|bit| Ppa(first.0 + bit)) {
                 let lpa = ftl.content(from);
-                assert!(ftl.move_is_current(lpa, ftl.residence(from)));
+                assert!(ftl.move_is_current(lpa, ftl.residence(from), 0));
                 let moved = ftl.place_move(Pool(0), lpa, from).expect("the reserve takes a victim");
                 if moved.closed {
                     changes.programmed(&mut ftl, &moved);

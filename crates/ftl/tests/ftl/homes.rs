@@ -40,7 +40,7 @@ fn collect(ftl: &mut Ftl) {
                 GcStep::MovePage { first, mask } => {
                     let (lpa, from) = (ftl.content(first), ftl.residence(first));
                     assert_eq!(mask, 1, "a page is a unit");
-                    if !ftl.move_is_current(lpa, from) {
+                    if !ftl.move_is_current(lpa, from, 0) {
                         continue;
                     }
                     let placed = ftl.place_move(pool, lpa, first).expect("space for moves");

@@ -55,7 +55,7 @@ fn a_late_move_does_not_bring_old_content_back() {
     }
     assert_eq!(ftl.gc_next(POOL, false), GcStep::MovePage { first: source, mask: 1 });
     let taken_from = ftl.residence(source);
-    assert!(ftl.move_is_current(Lpa(0), taken_from));
+    assert!(ftl.move_is_current(Lpa(0), taken_from, 0));
     let target = ftl.place_move(POOL, Lpa(0), source).expect("there is space for moves").new;
     // While the copy waits for its program, the host writes unit 0 until it comes to lie where it was moved from.
     let mut newest = write(&mut ftl, 0);

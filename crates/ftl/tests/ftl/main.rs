@@ -1,6 +1,7 @@
 //! The tests of the crate from outside: one program, because each program links all of it again.
 
 mod cost_benefit;
+mod fdp;
 mod filling;
 mod homes;
 mod late_moves;

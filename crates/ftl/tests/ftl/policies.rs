@@ -287,7 +287,7 @@ fn collect_step_by_step(ftl: &mut Ftl, choices: &mut Vec<Choice>) {
         };
         for from in (0..2).filter(|bit| mask >> bit & 1 == 1).map(|bit| Ppa(first.0 + bit)) {
             let lpa = ftl.content(from);
-            assert!(ftl.move_is_current(lpa, ftl.residence(from)), "only valid units are handed out");
+            assert!(ftl.move_is_current(lpa, ftl.residence(from), 0), "only valid units are handed out");
             let placed = ftl.place_move(Pool(0), lpa, from).expect("the reserve takes a victim");
             if placed.closed {
                 ftl.programmed(ftl.geometry().group_and_offset(placed.new).0, 8);

@@ -76,21 +76,21 @@ fn lives_are_inferred_from_those_before() {
     let mut policy = built(serde_json::json!({ "policy": "sepbit" }));
     let short = Stream::of_writes(0);
     assert_eq!(policy.of_write(&written(1, None)), 1, "what was never there has no life");
-    policy.written(Lpa(1));
+    policy.written(Lpa(1), 0);
     assert_eq!(policy.of_write(&written(1, Some(short))), 0, "without a threshold all lives are short");
     assert_eq!(policy.of_move(Lpa(1), false, Stream::of_writes(1)), 1, "and all ages young");
     // Sixteen groups that are there for 10 units each; others do not count.
     for _ in 0..16 {
         policy.opened(BlockGroup(3), short);
         policy.opened(BlockGroup(4), Stream::of_writes(1));
-        (0..10).for_each(|_| policy.written(Lpa(0)));
+        (0..10).for_each(|_| policy.written(Lpa(0), 0));
         policy.erased(BlockGroup(4), Stream::of_writes(1));
         policy.erased(BlockGroup(3), short);
     }
     // Unit 5 is written, and `age` others behind it.
     let mut aged = |age: u32| {
-        policy.written(Lpa(5));
-        (1..age).for_each(|_| policy.written(Lpa(0)));
+        policy.written(Lpa(5), 0);
+        (1..age).for_each(|_| policy.written(Lpa(0), 0));
         (policy.of_write(&written(5, Some(short))), policy.of_move(Lpa(5), false, Stream::of_writes(1)))
     };
     assert_eq!([9, 10, 39, 40, 159, 160].map(&mut aged), [(0, 1), (1, 1), (1, 1), (1, 2), (1, 2), (1, 3)]);

@@ -186,7 +186,7 @@ fn collect(ftl: &mut Ftl, pool: Pool) -> u32 {
                 for from in (0..32).filter(|bit| mask >> bit & 1 == 1).map(|bit| Ppa(first.0 + bit)) {
                     let lpa = ftl.content(from);
                     let residence = ftl.residence(from);
-                    assert!(ftl.move_is_current(lpa, residence));
+                    assert!(ftl.move_is_current(lpa, residence, 0));
                     let placed = ftl.place_move(pool, lpa, from).expect("space was counted");
                     if placed.closed {
                         let group = ftl.geometry().group_and_offset(placed.new).0;

@@ -258,8 +258,8 @@ pub struct JobConfig {
     #[serde(skip_serializing_if = "is_none_at_all")]
     #[schemars(range(min = 0, max = 1))]
     pub fua: f64,
-    /// The stream that its writes are named for, where the drive takes streams of the host (`ftl.streams = "hinted"`); 0 where none
-    /// is named.
+    /// The stream that its writes are named for, where the drive takes streams of the host (`ftl.streams = "hinted"`), or the
+    /// placement handle (`"fdp"`); 0 where none is named.
     #[serde(skip_serializing_if = "is_not_named")]
     pub stream: u8,
 }

@@ -197,16 +197,16 @@ fn blocks_that_suffice(config: &FtlConfig, over_provisioning: f64) -> Option<u64
     let geometry = &config.geometry;
     let per_index = u64::from(geometry.units()) / u64::from(geometry.blocks_per_plane);
     let (pools, per_group) = (u64::from(geometry.pools()), u64::from(geometry.units_per_group()));
-    let held = u64::from(config.spare_groups_needed());
+    let held = |blocks: u64| u64::from(config.spare_groups_of(u32::try_from(blocks).unwrap_or(u32::MAX)));
     // Of a map that lies in flash there is as much more as there is more of what it tells of.
     let of_map = f64::from(config.translation_units) / f64::from(config.logical_units.max(1));
     let suffices = |blocks: &u64| {
         let logical = logical_units(per_index * blocks, over_provisioning);
         let logical = logical + (logical as f64 * of_map).ceil() as u64;
-        logical > 0 && logical.div_ceil(pools).div_ceil(per_group) + held <= *blocks
+        logical > 0 && logical.div_ceil(pools).div_ceil(per_group) + held(*blocks) <= *blocks
     };
     // Spare are op / (1 + op) of them, and at most a block more by rounding: fewer than these cannot do.
-    let least = (held - 1) as f64 * (1.0 + over_provisioning) / over_provisioning;
+    let least = (held(0) - 1) as f64 * (1.0 + over_provisioning) / over_provisioning;
     let first = (least as u64).max(u64::from(geometry.blocks_per_plane) + 1);
     let most = u64::from(u32::MAX) / per_index;
     (first..=most).take(TRIED_MAX).find(suffices)

@@ -21,10 +21,10 @@ pub use dram::DramConfig;
 pub use drive::{
     Acknowledge, CacheParts, DriveConfig, EnduranceSection, FtlSection, Merges, NamespaceConfig, TierSection,
 };
+pub use firmware::FirmwareConfig;
 pub use flash::{
     Cell, EraseLoopsConfig, GeometryConfig, LoopSharesConfig, NandConfig, ProgramMoves, ReadMoves, SuspendLimitConfig,
 };
-pub use firmware::FirmwareConfig;
 pub use job_file::{JobFile, JobTables, JobText, JobWork, parse_host_cache, parse_job_file};
 pub use jobs::{JobOptions, JobsTable, LoadedJobs, parse_fio, parse_jobs, words_of};
 pub use keys::drive_keys;

@@ -2,6 +2,7 @@
 
 mod declared;
 mod dram;
+mod fdp;
 mod fio;
 mod firmware;
 mod host_queue;
@@ -125,6 +126,9 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, input: &ResultInpu
     }
     if let Some(section) = partitions::section(device, &input.assembly.ftl, input.job_names, input.job_partitions) {
         measured["partitions"] = section;
+    }
+    if let Some(section) = fdp::section(device) {
+        measured["fdp"] = section;
     }
     if let Some(section) = reliability::section(device)? {
         measured["reliability"] = section;

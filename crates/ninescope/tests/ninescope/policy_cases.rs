@@ -58,7 +58,7 @@ impl Setting {
                 { "name": "small", "rw": "randrw", "bs": "1k", "iodepth": 64, "requests": 100, "priority": "low" },
             ] });
         }
-        if case == "ftl.streams=hinted" {
+        if case == "ftl.streams=hinted" || case.contains("fdp") {
             request["workload"] = json!({ "job": [
                 { "name": "hot", "rw": "randwrite", "bs": "2k", "size": "1MiB", "requests": 150, "stream": 1 },
                 { "name": "cold", "rw": "randwrite", "bs": "16k", "iodepth": 4, "offset": "1MiB", "requests": 250, "stream": 2 },
@@ -89,7 +89,8 @@ const WITH_PARAMETERS: [(&str, &str); 5] = [
 ];
 
 /// What no default covers.
-const VARIANTS: [&str; 22] = [
+const VARIANTS: [&str; 23] = [
+    "ftl.streams={policy=\"fdp\",handles=[\"persistently-isolated\",\"initially-isolated\",\"persistently-isolated\"]}",
     "ftl.page_allocation={policy=\"static\",order=\"PDWC\"}",
     "ftl.map={policy=\"entries\",size=\"64B\",host_memory=\"256B\"}",
     "controller.write_completion=program",

@@ -12,8 +12,8 @@ use ninescope_engine::mapping::{entries_of_page, map_pages};
 use ninescope_engine::policies::mapping::MapConfig;
 use ninescope_engine::reliability::{NandCode, ReliabilityConfig};
 use ninescope_engine::{
-    self as engine, Device, DramConfig, EngineConfig, FirmwareConfig, Kind, Probe, RunLimits, SectorRules, SimulationError,
-    SuspendPolicyConfig, TransactionSchedulerConfig, View, Watched, WriteCompletion,
+    self as engine, Device, DramConfig, EngineConfig, FirmwareConfig, Kind, Probe, RunLimits, SectorRules,
+    SimulationError, SuspendPolicyConfig, TransactionSchedulerConfig, View, Watched, WriteCompletion,
 };
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,

@@ -63,8 +63,19 @@ pub trait StreamChoice: Debug + Send + Snapshot {
     /// The kind of a unit that is moved out of a stream.
     fn of_move(&self, lpa: Lpa, clean: bool, from: Stream) -> u32;
 
-    /// The unit was written.
-    fn written(&mut self, _lpa: Lpa) {}
+    /// Whether what is moved stays apart from other kinds whatever space there is: of such a choice, the stream alone decides the
+    /// kind of a move.
+    fn isolates(&self) -> bool {
+        false
+    }
+
+    /// The placement handle by which a unit was written, where there are any.
+    fn handle_of(&self, _lpa: Lpa) -> u32 {
+        0
+    }
+
+    /// The unit was written, as one of a kind.
+    fn written(&mut self, _lpa: Lpa, _kind: u32) {}
 
     /// A stream begins to fill a group.
     fn opened(&mut self, _group: BlockGroup, _by: Stream) {}
@@ -82,6 +93,11 @@ pub trait StreamChoiceParameters {
 
     /// The policy, for a drive of so many units and block groups.
     fn build(&self, units: u32, groups: u32) -> Box<dyn StreamChoice>;
+
+    /// The handles of flexible data placement, where it is that.
+    fn placement(&self) -> Option<&fdp::Fdp> {
+        None
+    }
 }
 
 /// What is wrong with a number of kinds, of which there are several and not too many.
@@ -97,6 +113,7 @@ policy_registry! {
     "clean-apart" => clean_apart::CleanApart, "clean data, which lies elsewhere too, has streams of its own";
     "by-size" => by_size::BySize, "small writes have streams of their own";
     "hinted" => hinted::Hinted, "the host says with each write which stream takes it";
+    "fdp" => fdp::Fdp, "flexible data placement: the host names a placement handle with each write";
     "generations" => generations::Generations, "what is moved goes to a stream by how often it was moved";
     "dac" => dac::Dac, "hotter with each write, colder with each move (DAC)";
     "sepbit" => sepbit::Sepbit, "by how long the data lived before, and when moved by how long it has lived (SepBIT)";
@@ -120,6 +137,11 @@ impl StreamChoiceConfig {
     /// Whether it remembers something of each unit beyond the stream that it lies in.
     pub fn remembers(&self) -> bool {
         self.build(0, 0).remembers()
+    }
+
+    /// Whether what is moved stays apart from other kinds whatever space there is.
+    pub fn isolates(&self) -> bool {
+        self.chosen().placement().is_some_and(fdp::Fdp::isolates)
     }
 
     /// Kinds of data that it tells apart of what is written, and of what is moved: as many as may be, where that is still to be

@@ -91,7 +91,7 @@ impl StreamChoice for ByLifetime {
         1 + AGES.iter().filter(|times| older(times)).count() as u32
     }
 
-    fn written(&mut self, lpa: Lpa) {
+    fn written(&mut self, lpa: Lpa, _kind: u32) {
         self.written_at[lpa.index()] = self.now;
         self.now = self.now.wrapping_add(1);
     }
