@@ -2,7 +2,7 @@
 //! contradicts itself.
 
 use ninescope_ftl::policies::{
-    FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
+    FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, Told, VictimSelectionConfig,
 };
 use ninescope_ftl::{Ftl, FtlConfig, FtlError, GroupState, InstantDriver, Partition};
 use ninescope_kernel::{RandomStream, Snapshot, SnapshotError};
@@ -47,6 +47,12 @@ fn configs() -> Vec<FtlConfig> {
         let geometry = if stream_choice.kinds().1 > 2 { roomier } else { config().geometry };
         FtlConfig { geometry, stream_choice, ..config() }
     }));
+    let isolated = serde_json::json!({
+        "policy": "fdp",
+        "handles": ["persistently-isolated", "initially-isolated", "persistently-isolated"],
+    });
+    let stream_choice = serde_json::from_value(isolated).expect("a policy of the registry");
+    configs.push(FtlConfig { geometry: roomier, stream_choice, ..config() });
     configs.extend(
         FreeBlockChoiceConfig::all().into_iter().map(|free_block_choice| FtlConfig { free_block_choice, ..config() }),
     );
@@ -63,7 +69,9 @@ fn work(ftl: &mut Ftl, stream: &mut RandomStream, writes: u32) -> Result<(), Ftl
     let units = u64::from(ftl.logical_units());
     for number in 0..writes {
         let mut driver = if number % 3 == 0 { InstantDriver::of_clean_data(ftl) } else { InstantDriver::new(ftl) };
-        driver.write(Lpa(stream.below(units) as u32))?;
+        // The host names streams, one of which some drives have not.
+        let told = Told { stream: (number % 5) as u8, sectors: 8 };
+        driver.write_told(Lpa(stream.below(units) as u32), told)?;
         if number % 7 == 0 {
             driver.trim(Lpa(stream.below(units) as u32));
         }
@@ -105,6 +113,8 @@ fn it_goes_on_as_if_nothing_had_happened() {
             }
             assert_eq!(saved(&again), saved(&ftl), "{config:?}");
             assert_eq!(again.counters(), ftl.counters(), "{config:?}");
+            let counts = |ftl: &Ftl| ftl.reclaim_units().map(|units| units.counts().clone());
+            assert_eq!(counts(&again), counts(&ftl), "{config:?}");
         }
     }
 }
