@@ -8,7 +8,7 @@ use ninescope_model::{CacheHint, Lba, Op, Request};
 use super::codes;
 use super::dice::Dice;
 use super::drives::{drive, placement_name, sectors_per_unit};
-use super::keys::{put_at, take_at, value_at};
+use super::keys::{policy_name, put_at, take_at, value_at};
 use super::run::TENANTS_MAX;
 use super::world::{Line, WorldLimit};
 use super::{ArrivalKind, World};
@@ -59,7 +59,7 @@ pub fn generate(seed: u64) -> World {
         namespaces::divide(&mut dice.of("namespaces"), &mut world, &plan, per_unit);
         world.requests = requests(&mut dice, plan.logical_sectors(), per_unit, hinted);
         force_writes(&mut dice.of("fua"), &mut world.requests);
-        name_streams(&mut dice.of("named streams"), &mut world.requests);
+        name_streams(&mut dice.of("named streams"), &mut world);
         if world.arrival == ArrivalKind::Open
             && let Some(last) = world.requests.last()
         {
@@ -163,13 +163,15 @@ fn force_writes(dice: &mut Dice, requests: &mut [Line]) {
     }
 }
 
-/// In some worlds the host names the streams of its writes, which some drives hear.
-fn name_streams(dice: &mut Dice, requests: &mut [Line]) {
-    if !dice.chance(25) {
+/// In some worlds the host names the streams of its writes, and in most of those whose drives hear it.
+fn name_streams(dice: &mut Dice, world: &mut World) {
+    let streams = policy_name(&world.drive, "ftl.streams");
+    let hears = streams.is_some_and(|streams| ["hinted", "fdp"].contains(&streams.as_str()));
+    if !(dice.chance(25) || hears && dice.of("heard").chance(90)) {
         return;
     }
     let most = u64::from(dice.small(1, 6));
-    for Line(request) in requests.iter_mut().filter(|Line(request)| request.op == Op::Write) {
+    for Line(request) in world.requests.iter_mut().filter(|Line(request)| request.op == Op::Write) {
         request.stream = dice.between(0, most) as u8;
     }
 }
