@@ -42,7 +42,9 @@ impl Homes {
         let positions: Vec<u32> = (0..geometry.pools()).collect();
         let of_kind = |pools: &Vec<u32>| {
             let mut own = BitTable::new(position_of.len());
-            pools.iter().for_each(|&pool| own.set(position_of[pool as usize] as usize));
+            for &pool in pools {
+                own.set(position_of[pool as usize] as usize);
+            }
             own
         };
         Some(Box::new(Self {

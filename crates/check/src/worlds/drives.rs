@@ -146,7 +146,9 @@ fn stream_channels(dice: &mut Dice, drive: &mut toml::Table) {
     }
     let lists: toml::Value = lists.into();
     let ftl = drive.get_mut("ftl").and_then(toml::Value::as_table_mut);
-    ftl.into_iter().for_each(|ftl| drop(ftl.insert("stream_channels".to_owned(), lists.clone())));
+    if let Some(ftl) = ftl {
+        ftl.insert("stream_channels".to_owned(), lists);
+    }
 }
 
 /// Some drives are on SATA, which has one queue, so that nothing says whose turn it is.

@@ -22,7 +22,7 @@ struct Core {
 pub(super) struct Cores {
     /// Steps that wait, first asked first: for any core, or for each of them.
     queues: Vec<VecDeque<Step>>,
-    cores: Vec<Core>,
+    all: Vec<Core>,
     begun: u64,
 }
 
@@ -32,7 +32,7 @@ impl Cores {
         let queues = if config.dealing == Dealing::Shared { 1 } else { config.cores };
         Self {
             queues: vec![VecDeque::new(); queues as usize],
-            cores: vec![Core::default(); config.cores as usize],
+            all: vec![Core::default(); config.cores as usize],
             begun: 0,
         }
     }
@@ -48,7 +48,7 @@ impl Cores {
 
     /// The next step that has ended, of several that end at one instant the one that began first.
     pub fn next_ended(&mut self, now: Ns) -> Option<Step> {
-        let ended = self.cores.iter_mut().filter(|core| core.until <= now && core.present.is_some());
+        let ended = self.all.iter_mut().filter(|core| core.until <= now && core.present.is_some());
         let first = ended.min_by_key(|core| core.present.map(|(_, order)| order))?;
         first.present.take().map(|(step, _)| step)
     }
@@ -57,7 +57,7 @@ impl Cores {
     /// core where each has its own.
     pub fn next_begun(&mut self, now: Ns, time: impl Fn(&Step) -> Ns) -> Option<(Step, u32, Ns)> {
         let own = self.queues.len() > 1;
-        for (index, core) in self.cores.iter_mut().enumerate() {
+        for (index, core) in self.all.iter_mut().enumerate() {
             let queue = &mut self.queues[if own { index } else { 0 }];
             if core.present.is_some() {
                 continue;
@@ -73,22 +73,22 @@ impl Cores {
 
     /// When the next step ends.
     pub fn next_end(&self) -> Option<Ns> {
-        self.cores.iter().filter(|core| core.present.is_some()).map(|core| core.until).min()
+        self.all.iter().filter(|core| core.present.is_some()).map(|core| core.until).min()
     }
 
     /// How many steps wait or are under way.
     pub fn under_way(&self) -> usize {
-        let at_work = self.cores.iter().filter(|core| core.present.is_some()).count();
+        let at_work = self.all.iter().filter(|core| core.present.is_some()).count();
         at_work + self.queues.iter().map(VecDeque::len).sum::<usize>()
     }
 
     /// Counts from `now` on: what is left of a step belongs to the measured time.
     pub fn begin_measuring(&mut self, now: Ns) {
-        self.cores.iter_mut().for_each(|core| core.busy = core.until.saturating_since(now));
+        self.all.iter_mut().for_each(|core| core.busy = core.until.saturating_since(now));
     }
 
     /// How long each core was busy until `now`.
     pub fn busy_until(&self, now: Ns) -> impl Iterator<Item = Ns> + '_ {
-        self.cores.iter().map(move |core| core.busy.saturating_since(core.until.saturating_since(now)))
+        self.all.iter().map(move |core| core.busy.saturating_since(core.until.saturating_since(now)))
     }
 }

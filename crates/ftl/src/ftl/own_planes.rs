@@ -104,7 +104,7 @@ impl Ftl {
         for group in (0..self.geometry().groups()).map(BlockGroup) {
             let (position, valid) = (self.position(group), self.valid_units(group));
             if let Some(homes) = &mut self.homes {
-                homes.changes(position, valid as i32);
+                homes.changes(position, valid.cast_signed());
             }
         }
         self.refresh_all_space();
