@@ -243,8 +243,7 @@ def test_values_become_what_the_docs_say(tmp_path):
     # 2 bytes at 800 MT/s, which MQSim cuts to 1 ns.
     wide = {"Flash_Channel_Width": "2", "Channel_Transfer_Rate": "800"}
     assert made(wide)[0]["nand"]["channel_rate"] == "1600000000B/s"
-    # Requests of one flow have half of a page, those of the other one are taken to have all of it.
-    assert made(wide, as_mqsim=True)[0]["nand"]["channel_rate"] == f"{round(2e9 / 0.75)}B/s"
+    assert made(wide, as_mqsim=True)[0]["nand"]["channel_rate"] == "2000000000B/s"
     assert made({})[0]["scheduler"]["suspend"] == "immediate"
     assert made({})[0]["nand"]["suspend_recover"] == "700000ns"
     assert made({"CMD_Suspension_Support": "PROGRAM"})[0]["scheduler"]["suspend"] == "none"
@@ -271,8 +270,7 @@ def test_a_cached_map_has_as_many_entries_as_in_mqsim(tmp_path):
     peer = made({}, as_mqsim=True)
     # Of each of the two flows.
     assert {key: peer[key] for key in plain} == {**plain, "size": f"{2 * entries * 8}B"}
-    # A sector, on a channel that is faster by 16 / 12: see below.
-    assert (peer["written"], peer["fetch_size"]) == (False, "683B")
+    assert (peer["written"], peer["fetch_size"]) == (False, "512B")
     # A quarter of the blocks: 2^24 pages, entries of 8 B.
     assert made({"Block_No_Per_Plane": "512"})["size"] == f"{2_097_152}B"
     with pytest.raises(ninescope.ConfigError, match=r"CMT_Capacity> 8: has no room for one entry .* 9 B"):
@@ -304,18 +302,30 @@ def test_each_flow_has_a_map_of_the_full_size_in_mqsim(tmp_path):
 
 
 def test_as_mqsim_only_the_sectors_asked_for_move(tmp_path):
-    """The channel is as fast as that makes it in the mean.
+    """Pages and the channel are the file's, whatever requests have of a page."""
+    by_sector = {"read_moves": "sectors", "program_moves": "sectors"}
+    for sectors in ("8", "24"):
+        files = changed(tmp_path / "files", {"Average_Request_Size": sectors})
+        (drive, _, _), _ = outcome(files, as_mqsim=True)
+        assert (drive["geometry"]["page_size"], drive["ftl"]["mapping_unit"]) == ("8192B", "8192B")
+        assert drive["nand"]["channel_rate"] == f"{round(1e9 / 3)}B/s"
+        assert {key: drive["nand"][key] for key in by_sector} == by_sector
+        assert (drive["ftl"]["merges"], drive["ftl"]["map"]["fetch_size"]) == ("sectors", "512B")
+        plain = outcome(files, as_mqsim=False)[0][0]
+        assert not {*by_sector} & {*plain["nand"]} and "merges" not in plain["ftl"]
+        assert (drive["scheduler"]["multi_plane"], plain["scheduler"]["multi_plane"]) == (True, False)
 
-    Requests of 24 sectors at multiples of 16 have two pages, 12 sectors of each.
-    """
-    odd = {"Average_Request_Size": "24"}
-    (drive, _, _), _ = outcome(changed(tmp_path / "files", odd), as_mqsim=True)
-    plain = outcome(changed(tmp_path / "files", odd), as_mqsim=False)[0][0]
-    assert drive["geometry"]["page_size"] == plain["geometry"]["page_size"] == "8192B"
-    # The other flow replays a trace that is not there, of which whole pages are taken: 14 of 16 in the mean.
-    assert drive["nand"]["channel_rate"] == f"{round(1e9 / 3 / (14 / 16))}B/s"
-    assert drive["ftl"]["map"]["fetch_size"] == f"{round(512 / (14 / 16))}B"
-    assert (drive["scheduler"]["multi_plane"], plain["scheduler"]["multi_plane"]) == (True, False)
+
+def test_as_mqsim_planes_of_a_die_are_merged_and_of_a_trace_those_of_a_chip(tmp_path):
+    files = changed(tmp_path / "files", {})
+    drive = outcome(files, as_mqsim=True)[0][0]
+    assert drive["geometry"]["planes_per_die"] == 4
+    assert "planes_per_command" not in drive["nand"]
+    text = Path(files[1]).read_text()
+    tag = "IO_Flow_Parameter_Set_Trace_Based"
+    begin, end = text.index(f"<{tag}>"), text.index(f"</{tag}>") + len(f"</{tag}>")
+    Path(files[1]).write_text(text[:begin] + text[end:])
+    assert outcome(files, as_mqsim=True)[0][0]["nand"]["planes_per_command"] == 2
 
 
 @pytest.mark.parametrize(
@@ -330,9 +340,23 @@ def test_as_mqsim_only_the_sectors_asked_for_move(tmp_path):
     ],
 )
 def test_how_much_of_a_page_a_write_has(sectors, unit, page, mean):
-    from ninescope.mqsim.pieces import of_size
+    from ninescope.mqsim.pieces import of_sizes
 
-    assert of_size(sectors, unit, page) == pytest.approx(mean)
+    assert of_sizes({sectors: 1.0}, unit, page) == pytest.approx(mean)
+
+
+def test_sizes_of_a_normal_law_are_rounded_up():
+    from ninescope.mqsim.pieces import of_sizes, sizes
+
+    shares = sizes(16, 2)
+    assert sum(shares.values()) == pytest.approx(1)
+    # Of the law's values half are above 16, and 68.3 % within a deviation.
+    assert sum(shares[size] for size in shares if size > 16) == pytest.approx(0.5)
+    assert sum(shares[size] for size in (15, 16, 17, 18)) == pytest.approx(0.6827, abs=1e-4)
+    assert sum(size * share for size, share in shares.items()) == pytest.approx(16.5, abs=0.01)
+    # Half of them have a page and a piece of the next one.
+    mean = sum(size * share for size, share in shares.items())
+    assert of_sizes(shares, 16, 16) == pytest.approx(mean / 1.5)
 
 
 def test_the_bound_of_writes_counts_what_a_trace_writes(cli, tmp_path):
