@@ -67,10 +67,9 @@ impl Refresh {
             group.repeats
         );
         let due = reliability(view).refresh().is_some_and(|refresh| refresh.is_due_by_reads(said));
-        // The device asks before it tells of the read. What failed is emptied anyway.
-        let failed = view.ftl.group(id).failed;
+        // The device asks before it tells of the read.
         require!(
-            !due || failed || group.asked || !is_candidate(view, id),
+            !due || group.asked || !is_candidate(view, id),
             Refresh,
             view.now,
             "group {id} was read {said} times, and its refresh is not asked for"
