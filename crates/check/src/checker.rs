@@ -500,12 +500,11 @@ impl Probe for Checker {
             Event::RestIsEmpty { slot, lpa } => {
                 let request = self.requests.get(view, slot)?.request;
                 let mask = mask_of(&request, lpa, sectors_per_unit(view));
-                match &self.sectors {
-                    Some(book) => book.rest_is_empty(view, lpa, mask, &mut self.marks),
-                    None => {
-                        let message = format!("the rest of unit {lpa} is not read, and not known by sector");
-                        Err(Rule::SectorMoves.violated(view.now, message))
-                    }
+                if let Some(book) = &self.sectors {
+                    book.rest_is_empty(view, lpa, mask, &mut self.marks)
+                } else {
+                    let message = format!("the rest of unit {lpa} is not read, and not known by sector");
+                    Err(Rule::SectorMoves.violated(view.now, message))
                 }
             }
             Event::MoveSensed { record, lpa, from } => {

@@ -126,8 +126,8 @@ pub struct TierSection {
     pub back_pressure: BackPressureConfig,
 }
 
-fn is_default(policy: &BackPressureConfig) -> bool {
-    *policy == BackPressureConfig::default()
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Whose the memory above another is, of which no job says how much it has.
@@ -241,7 +241,7 @@ pub struct FtlSection {
     #[serde(deserialize_with = "string_or_table", skip_serializing_if = "is_ideal")]
     pub map: MapConfig,
     /// Of which units that are written in part the rest is read; absent: of all that hold anything.
-    #[serde(skip_serializing_if = "is_of_units")]
+    #[serde(skip_serializing_if = "is_default")]
     pub merges: Merges,
 }
 
@@ -254,10 +254,6 @@ pub enum Merges {
     Units,
     /// Of those of whose rest the host has used sectors since the drive was prepared: a bit for each sector says so.
     Sectors,
-}
-
-fn is_of_units(merges: &Merges) -> bool {
-    *merges == Merges::Units
 }
 
 impl Default for FtlSection {

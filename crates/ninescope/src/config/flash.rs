@@ -133,10 +133,10 @@ pub struct NandConfig {
     #[schemars(transform = above_zero)]
     pub channel_rate: BytesPerSecond,
     /// What a read brings over the channel of a unit that is asked for in part; absent: the whole unit.
-    #[serde(default, skip_serializing_if = "is_whole_units")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub read_moves: ReadMoves,
     /// What a program takes over the channel; absent: the whole page.
-    #[serde(default, skip_serializing_if = "is_whole_pages")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub program_moves: ProgramMoves,
     /// How many suspensions an erase bears, and what more of them do; absent: any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -175,10 +175,6 @@ pub enum ReadMoves {
     Sectors,
 }
 
-fn is_whole_units(moves: &ReadMoves) -> bool {
-    *moves == ReadMoves::Units
-}
-
 /// What a program takes over the channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -190,8 +186,8 @@ pub enum ProgramMoves {
     Sectors,
 }
 
-fn is_whole_pages(moves: &ProgramMoves) -> bool {
-    *moves == ProgramMoves::Pages
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Loops of an erase.
