@@ -144,7 +144,7 @@ impl Flash {
             // A program that cannot run beside the first one holds back those behind it in its pool: the pages of
             // a group are programmed in order.
             // Planes that no command has together with the first one count as taken.
-            let mut taken = command.planes | self.nand.planes_apart_from(plane);
+            let mut taken = command.planes | self.planes_apart[plane as usize];
             let planes_of_pool = (1 << self.geometry.frontier_planes) - 1;
             for _ in 0..MERGE_WINDOW {
                 if index == NONE || command.plane_count() == self.geometry.planes_per_die {

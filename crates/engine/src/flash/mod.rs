@@ -23,7 +23,7 @@ mod throttle;
 use ninescope_ftl::{Ftl, Partitions};
 use ninescope_kernel::Ns;
 use ninescope_media::nand::{FlashCommand, Nand};
-use ninescope_model::{ChannelId, DieId, Geometry};
+use ninescope_model::{ChannelId, DieId, Geometry, PLANES_MAX};
 
 use crate::config::{EngineConfig, WriteCompletion};
 use crate::meter::DieLedger;
@@ -75,6 +75,8 @@ pub struct Flash {
     /// What goes by sector; nothing where whole units and pages do.
     sectors: Option<Box<Sectors>>,
     read_any_block: bool,
+    /// By plane: those that no command addresses which addresses it, a bit each.
+    planes_apart: [u8; PLANES_MAX as usize],
     /// What the allocation has dies measured by; nothing where it asks for nothing.
     loads: Option<Loads>,
     write_completion: WriteCompletion,
@@ -102,6 +104,7 @@ impl Flash {
             multi_plane: config.multi_plane,
             sectors: Sectors::new(config.sectors, ftl.logical_units(), Programs::stripes_of(&ftl)),
             read_any_block: nand.reads_any_block(),
+            planes_apart: std::array::from_fn(|plane| nand.planes_apart_from(plane as u32)),
             loads: Loads::new(ftl.load_measure(), &geometry, &nand),
             write_completion: config.write_completion,
             programs: Programs::new(config, &ftl),
