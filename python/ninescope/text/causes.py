@@ -31,7 +31,7 @@ LOOKS: Mapping[str, Look] = {
         "DRAM", "#1fd1d1", "its data or its entries of the map in the controller's DRAM, and the wait for it"
     ),
     "firmware": Look(
-        "firmware", "#96c8a0", "a core of the firmware, to decide about it, and the decision that it took"
+        "firmware", "#904858", "a core of the firmware, to decide about it, and the decision that it took"
     ),
     "command_processing": Look(
         "controller",
