@@ -99,7 +99,7 @@ fn by_sector(dice: &mut Dice, drive: &mut toml::Table) {
     let has_code = ["nand.ecc", "nand.edc"].iter().any(|key| policy_name(drive, key).is_some());
     let keys = ["nand.read_moves", "nand.program_moves", "ftl.merges"];
     for (key, chance) in keys.into_iter().zip([30, 30, 30]) {
-        if dice.chance(chance) && !(has_code && key != "ftl.merges") {
+        if dice.chance(chance) && !has_code {
             put_at(drive, key, "sectors");
         }
     }

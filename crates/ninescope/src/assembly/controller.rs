@@ -73,11 +73,12 @@ fn sector_rules(drive: &LoadedDrive) -> Result<SectorRules, Error> {
         programs: nand.program_moves == ProgramMoves::Sectors,
         rests: drive.config.ftl.merges == Merges::Sectors,
     };
-    let by_sector = [("nand.read_moves", rules.reads), ("nand.program_moves", rules.programs)];
+    let by_sector =
+        [("nand.read_moves", rules.reads), ("nand.program_moves", rules.programs), ("ftl.merges", rules.rests)];
     let codes = [("nand.ecc", nand.ecc.is_some()), ("nand.edc", nand.edc.is_some())];
     match (by_sector.into_iter().find(|(_, given)| *given), codes.into_iter().find(|(_, given)| *given)) {
         (Some((key, _)), Some((code, _))) => {
-            Err(drive.error_at(key, &format!("is \"sectors\", and codewords of {code} are moved whole")))
+            Err(drive.error_at(key, &format!("is \"sectors\", and codewords of {code} are read and written whole")))
         }
         _ => Ok(rules),
     }
