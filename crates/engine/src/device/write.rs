@@ -243,13 +243,10 @@ impl<K: Kind> Device<K> {
 
     /// Sectors of the host in each unit of an entry.
     fn sectors_of_each(&self, entry: &WriteEntry) -> u64 {
-        let per_unit = u64::from(self.flash.geometry().sectors_per_unit());
-        if entry.merged_with.is_none() {
-            return per_unit;
+        match entry.merged_with {
+            None => u64::from(self.flash.geometry().sectors_per_unit()),
+            Some(_) => u64::from(self.sectors_of_unit(entry.command, entry.next).count_ones()),
         }
-        let command = self.host.command(entry.command);
-        let first = u64::from(entry.next) * per_unit;
-        (command.lba + u64::from(command.sectors)).min(first + per_unit) - command.lba.max(first)
     }
 
     // ---- placing -----------------------------------------------------------------------------------

@@ -83,9 +83,14 @@ impl Flash {
         self.sectors.as_ref().map_or_else(SectorRules::default, |sectors| sectors.rules)
     }
 
+    /// The sectors of a unit that were used, where that is kept.
+    fn used_of(&mut self, lpa: Lpa) -> Option<&mut u32> {
+        self.sectors.as_mut()?.used.get_mut(lpa.index())
+    }
+
     /// The host wrote sectors of a unit: they are there from now on.
     pub fn sectors_written(&mut self, lpa: Lpa, mask: u32) {
-        if let Some(used) = self.sectors.as_mut().and_then(|sectors| sectors.used.get_mut(lpa.index())) {
+        if let Some(used) = self.used_of(lpa) {
             *used |= mask;
         }
     }
@@ -93,21 +98,19 @@ impl Flash {
     /// The host reads sectors of a unit. Those of one of which nothing was used yet are there from now on, as a drive has it
     /// that gives a unit its place when it is read first.
     pub fn sectors_read(&mut self, lpa: Lpa, mask: u32) {
-        if let Some(used) = self.sectors.as_mut().and_then(|sectors| sectors.used.get_mut(lpa.index()))
-            && *used == 0
-        {
+        if let Some(used) = self.used_of(lpa).filter(|used| **used == 0) {
             *used = mask;
         }
     }
 
     /// A unit is forgotten.
     pub fn sectors_forgotten(&mut self, lpa: Lpa) {
-        if let Some(used) = self.sectors.as_mut().and_then(|sectors| sectors.used.get_mut(lpa.index())) {
+        if let Some(used) = self.used_of(lpa) {
             *used = 0;
         }
     }
 
-    /// How many sectors have to be read of a unit of which `mask` is written, and which lies at `ppa`.
+    /// How many sectors have to be read of a unit of which `mask` is written.
     pub fn sectors_of_rest(&self, lpa: Lpa, mask: u32) -> u32 {
         let all = all_sectors(self.geometry.sectors_per_unit());
         let used = self.sectors.as_ref().and_then(|sectors| sectors.used.get(lpa.index()));

@@ -132,7 +132,8 @@ pub struct Transaction {
     pub asked_of_first: u32,
     /// Of flash the page within its block, from when it is queued: others that wait ask for it to run beside it.
     pub page: u32,
-    /// Host sectors a read delivers (at most 32 units of 32 sectors), or sectors of an access of SCM.
+    /// Host sectors a read delivers (at most 32 units of 32 sectors), or sectors of an access of SCM; where flash goes by sector,
+    /// those that a read of rests brings, and those that are new to a page that is programmed.
     pub sectors: u16,
     /// Units the channel moves.
     pub units: u8,

@@ -1,17 +1,10 @@
 //! Bad input is refused with a message that names the file, the line or the key, never with a panic and never as
 //! a fault of ninescope.
 
-use crate::support::{Scratch, data, data_text, input_error, result_of, tiny_request};
+use crate::support::{Scratch, data, data_text, expect, input_error, result_of, tiny_request};
 use serde_json::{Value, json};
 
 /// Every part of `wanted` is in the message of `request`.
-fn expect(request: &Value, wanted: &[&str]) {
-    let message = input_error(request);
-    for part in wanted {
-        assert!(message.contains(part), "`{part}` is missing in: {message}\nfor {request}");
-    }
-}
-
 fn with_set(set: &str) -> Value {
     tiny_request(&[set])
 }

@@ -1,6 +1,6 @@
 //! One DRAM for all that lies in it: what fits, what does not, and what is told of it.
 
-use crate::support::{input_error, result_of, tiny_request};
+use crate::support::{expect, result_of, tiny_request};
 use serde_json::Value;
 
 /// The tiny drive with a DRAM of these keys, and more changes.
@@ -14,13 +14,6 @@ fn with_dram(dram: &str, more: &[&str]) -> Value {
 /// The same with mapping units of a page, as a cache above flash needs.
 fn with_cache(dram: &str) -> Value {
     with_dram(dram, &["ftl.mapping_unit=16KiB", "tier.placement=wb"])
-}
-
-fn expect(request: &Value, wanted: &[&str]) {
-    let message = input_error(request);
-    for part in wanted {
-        assert!(message.contains(part), "`{part}` is missing in: {message}");
-    }
 }
 
 #[test]

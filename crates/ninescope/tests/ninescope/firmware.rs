@@ -1,6 +1,6 @@
 //! Cores of the firmware: what is refused, and what is told of them.
 
-use crate::support::{input_error, result_of, tiny_request};
+use crate::support::{expect, result_of, tiny_request};
 use serde_json::Value;
 
 /// The tiny drive with cores of these keys, and more changes.
@@ -9,13 +9,6 @@ fn with_cores(firmware: &str, more: &[&str]) -> Value {
     let mut sets: Vec<&str> = more.to_vec();
     sets.push(&firmware);
     tiny_request(&sets)
-}
-
-fn expect(request: &Value, wanted: &[&str]) {
-    let message = input_error(request);
-    for part in wanted {
-        assert!(message.contains(part), "`{part}` is missing in: {message}");
-    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Channels that kinds of data have for themselves: what is refused, and what is told of them.
 
-use crate::support::{input_error, result_of, tiny_request};
+use crate::support::{expect, result_of, tiny_request};
 use serde_json::Value;
 
 /// The tiny drive, of so many channels, with two kinds of data and channels of theirs.
@@ -11,13 +11,6 @@ fn with_channels(lists: &str, more: &[&str]) -> Value {
         vec!["geometry.channels=3", "geometry.blocks_per_plane=64", "ftl.over_provisioning=2", streams, &lists];
     sets.extend(more);
     tiny_request(&sets)
-}
-
-fn expect(request: &Value, wanted: &[&str]) {
-    let message = input_error(request);
-    for part in wanted {
-        assert!(message.contains(part), "`{part}` is missing in: {message}");
-    }
 }
 
 #[test]

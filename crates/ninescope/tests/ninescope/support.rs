@@ -80,3 +80,11 @@ pub fn input_error(request: &Value) -> String {
         Ok(_) => panic!("this must be refused: {request}"),
     }
 }
+
+/// The message of the bad input that a request is has all these parts.
+pub fn expect(request: &Value, wanted: &[&str]) {
+    let message = input_error(request);
+    for part in wanted {
+        assert!(message.contains(part), "`{part}` is missing in: {message}\nfor {request}");
+    }
+}
