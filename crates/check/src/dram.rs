@@ -35,6 +35,10 @@ struct Command {
     /// Before it set out: whether its data came in and it looked up the map, and when the last of that ended.
     came_in: bool,
     looked_up: bool,
+    /// Of data that are cut through: when they were in, which nothing but the command's end waits for.
+    beside: Option<(Ns, Spent)>,
+    /// Units of it were placed in flash.
+    placed: bool,
     set_out: Ns,
     front: Spent,
     /// By page access: what was read of it.
@@ -171,7 +175,7 @@ impl DramBook {
         }
         let (mut of_host, mut of_map) = (0, 0);
         for source in sources {
-            of_host += u32::from(source == Source::Host && self.config.write_buffer);
+            of_host += u32::from(source == Source::Host && self.goes_in_first());
             of_map += u32::from(source == Source::Mapping && self.config.map);
         }
         if of_host + of_map == 0 {
@@ -343,8 +347,12 @@ impl DramBook {
             view.now,
             "{access:?} is for {request:?}, which is to open {rows} rows and move {bytes} B once"
         );
-        command.set_out = until;
-        command.front.add(&spent);
+        if access.usage == DramUse::WriteIn && self.config.cut_through {
+            command.beside = Some((until, spent));
+        } else {
+            command.set_out = until;
+            command.front.add(&spent);
+        }
         Ok(command.tenant)
     }
 
@@ -407,12 +415,27 @@ impl DramBook {
 
     // ---- commands ----------------------------------------------------------------------------------
 
+    /// What is written is in DRAM before it goes on.
+    fn goes_in_first(&self) -> bool {
+        self.config.write_buffer && !self.config.cut_through
+    }
+
+    /// A unit of a write has a place in flash.
+    pub fn placed(&mut self, view: &View<'_>, slot: u32) -> Checked {
+        let unit = u64::from(view.ftl.geometry().sectors_per_unit());
+        let command = &mut self.commands[slot as usize];
+        let (first, sectors) = (command.request.lba.0, u64::from(command.request.sectors));
+        // Above flash one page of a write may make another one cold, which was to go above when the write came.
+        command.placed = view.tier.is_none() || first / unit == (first + sectors - 1) / unit;
+        if command.placed { self.sets_out(view, slot) } else { Ok(()) }
+    }
+
     /// A command reads or writes a unit: it has set out.
     pub fn sets_out(&self, view: &View<'_>, slot: u32) -> Checked {
         let command = &self.commands[slot as usize];
         let of_flash = view.tier.is_none();
         let lacks = of_flash && self.config.map && !command.looked_up
-            || of_flash && self.config.write_buffer && command.request.op == Op::Write && !command.came_in;
+            || self.goes_in_first() && command.request.op == Op::Write && !command.came_in;
         require!(
             !lacks && view.now >= command.set_out,
             DramAccount,
@@ -442,7 +465,21 @@ impl DramBook {
                 "{command:?} completes, of {wanted} B from the media and {held} sectors of the write buffer"
             );
         }
+        let is_in = command.beside.as_ref().is_some_and(|(until, _)| *until <= now);
+        require!(
+            read || !command.placed || !self.config.cut_through || is_in,
+            DramAccount,
+            now,
+            "the write of slot {slot} completes, and its data are not in DRAM: {command:?}"
+        );
         let mut spent = command.front;
+        if let Some((until, beside)) = &command.beside
+            && (*until, transaction) == (now, NONE)
+            && parts.of(Cause::Dram) > spent.time
+        {
+            // It ends with that, and not with what was done at the same time.
+            spent.add(beside);
+        }
         match command.reads.get(&transaction) {
             Some(of_page) if read => spent.add(&of_page.spent),
             // What ends with a migration ends with no data.

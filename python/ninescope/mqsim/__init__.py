@@ -16,7 +16,8 @@ from pathlib import Path
 from ninescope import _native, toml
 from ninescope.common.files import output_directory, written_whole
 from ninescope.mqsim import resources
-from ninescope.mqsim.drive import Drive, read_drive, without_cache
+from ninescope.mqsim.drive import Drive, read_drive
+from ninescope.mqsim.memory import Written, without_cache
 from ninescope.mqsim.refusal import in_mqsims_terms
 from ninescope.mqsim.report import Left, Part
 from ninescope.mqsim.settings import CARRIED, GROUPS, OTHERWISE
@@ -181,10 +182,21 @@ def convert(
         as_mqsim=as_mqsim,
         flows=len(flows),
         traces=any(flow.trace for flow in flows),
-        sectors_of_writes=lambda page: sum(flow.sectors_of_writes(page) for flow in flows) / len(flows),
+        written=Written(
+            lambda page: sum(flow.sectors_of_writes(page) for flow in flows) / len(flows),
+            lambda: _sizes_written(flows),
+        ),
     )
     _settle(in_order(flows), drive)
     return Imported(config, workload, drive, flows, rest)
+
+
+def _sizes_written(flows: list[Flow]) -> dict[int, float]:
+    """Return the shares of writes of so many sectors, of flows that write alike often."""
+    found: collections.Counter[int] = collections.Counter()
+    for flow in flows:
+        found.update(flow.sizes_written())
+    return dict(found)
 
 
 def _settle(flows: list[Flow], drive: Drive) -> None:

@@ -8,9 +8,11 @@ import math
 from collections.abc import Callable
 
 from ninescope._native import ConfigError
+from ninescope.mqsim import memory
 from ninescope.mqsim.document import Sheet, read
+from ninescope.mqsim.memory import Written
 from ninescope.mqsim.report import Left, Part
-from ninescope.mqsim.settings import CARRIED, OTHERWISE, UNKNOWN, WRONG, unknown
+from ninescope.mqsim.settings import OTHERWISE, UNKNOWN, WRONG, unknown
 
 _ROOT = "Execution_Parameter_Set"
 _HOST, _DEVICE, _FLASH = "Host_Parameter_Set", "Device_Parameter_Set", "Flash_Parameter_Set"
@@ -27,18 +29,12 @@ _VICTIMS = {
     "RANDOM_P": ("random", ""),
     "RANDOM_PP": ("random-invalid", ", of blocks that hold anything invalid"),
 }
-_UNBOUNDED_PAGES = 65535
 # What MQSim builds in for NVDDR2: the command and address cycles of a one-plane command.
 _COMMAND_ADDRESS_NS = 290
 # What MQSim adds to the time of each read of an array.
 _READ_MORE_NS = 20
 # MQSim starts collecting at this many free blocks of a plane, however small the threshold.
 _GC_BLOCKS_LEAST = 10
-# What makes the rate of DRAM, and the time of an access beside its data.
-_DRAM_RATE = ("Data_Cache_DRAM_Data_Rate", "Data_Cache_DRAM_Data_Busrt_Size")
-_DRAM_ACCESS = ("Data_Cache_DRAM_tRCD", "Data_Cache_DRAM_tCL", "Data_Cache_DRAM_tRP")
-# Banks of a cache in DRAM, where nothing else is said.
-_CACHE_BANKS = 8
 # What an entry takes of a cached map here.
 _MAP_ENTRY = 8
 
@@ -66,15 +62,14 @@ def read_drive(
     as_mqsim: bool,
     flows: int,
     traces: bool,
-    sectors_of_writes: Callable[[int], float],
+    written: Written,
 ) -> Drive:
     """Convert the file. Requests of `page_bytes`, below a page, want such pages.
 
     Writes are `cached`, and reads too with `reads_cached`.
 
     With `as_mqsim` channel and dies do what MQSim does of the file, else what the file says of hardware.
-    So many `flows` are in one run, with `traces` among them. `sectors_of_writes` says how many sectors of a
-    page of so many a write has in the mean.
+    So many `flows` are in one run, with `traces` among them, and `written` says what they write.
     """
     root = read(path, "Execution_Parameter_Set")
     sections = {child.tag: child for child in root.children}
@@ -94,6 +89,7 @@ def read_drive(
     _ftl(part, device, flash)
     if as_mqsim:
         _by_sector(part, flash, traces=traces)
+        _starts_empty(part, device)
     _map(part, device, flash, cached=cached, flows=flows)
     _controller(part, host, device, cached, flows)
     if reads_cached and not cached:
@@ -103,12 +99,12 @@ def read_drive(
         ):
             part.say(tag, OTHERWISE, "of a cache of reads alone, which is not there")
     if cached and as_mqsim:
-        _bounded(part, device, flash, sectors_of_writes, flows)
-        _rewritten(part, device)
+        memory.bound_writes(part, device, flash, written, flows)
+        memory.keep_rewritten(part, device, written)
     elif cached and reads_cached:
-        _write_back(part, device)
+        memory.write_back(part, device)
     elif cached:
-        _buffer(part, device)
+        memory.buffer_writes(part, device)
     _scheduler(part, device, flash)
     for sheet, section in ((host, _HOST), (device, _DEVICE), (flash, _FLASH)):
         part.settle(sheet, section)
@@ -275,6 +271,22 @@ def _map(part: Drive, device: Sheet, flash: Sheet, *, cached: bool, flows: int) 
         part.put("ftl.map.fetch_size", f"{_SECTOR}B", why)
 
 
+def _starts_empty(part: Drive, device: Sheet) -> None:
+    """Leave MQSim's blocks empty beside those that hold what may be read, where it begins with all empty."""
+    if not device.has("Enabled_Preconditioning") or device.flag("Enabled_Preconditioning"):
+        return
+    geometry, ftl = part.table["geometry"], part.table["ftl"]
+    blocks = geometry["blocks_per_plane"]
+    filled = math.ceil(blocks / (1 + ftl["over_provisioning"]))
+    why = f"Block_No_Per_Plane, and with Enabled_Preconditioning = false {filled} more for what is read"
+    part.put("geometry.blocks_per_plane", blocks + filled, f"--as mqsim: {why}")
+    of_host = blocks / (1 + ftl["over_provisioning"])
+    spare = round((blocks + filled) / of_host - 1, 7)
+    part.put(
+        "ftl.over_provisioning", spare, "Overprovisioning_Ratio; --as mqsim: and the blocks that are empty"
+    )
+
+
 def _map_entry_bytes(part: Drive, flash: Sheet) -> int:
     """Return what an entry takes of MQSim's cached map: two numbers of pages and a bit for each sector."""
     blocks, pages = flash.count("Block_No_Per_Plane", 1), flash.count("Page_No_Per_Block", 1)
@@ -340,117 +352,11 @@ def _controller(part: Part, host: Sheet, device: Sheet, cached: bool, flows: int
     if part.as_mqsim:
         part.put(
             "controller.buffered_pages",
-            _UNBOUNDED_PAGES,
+            memory.UNBOUNDED_PAGES,
             "--as mqsim: any number of writes wait for their dies",
         )
     of_cache = [tag for tag, _ in device.values() if tag.startswith("Data_Cache_")]
     part.idle("no flow writes through a cache", "Caching_Mechanism", *of_cache)
-
-
-def _bounded(
-    part: Drive, device: Sheet, flash: Sheet, sectors_of_writes: Callable[[int], float], flows: int
-) -> None:
-    """Bound the writes that wait for their programs, as MQSim does."""
-    sectors = math.prod(part.resources) * flash.count("Page_Capacity", 512, 1 << 20) // _SECTOR
-    of_page = sectors_of_writes(_page_bytes(part) // _SECTOR)
-    of_all = "of all together"
-    if not _is_shared(device):
-        sectors, of_all = sectors * flows, f"for each of {flows} flows"
-    pages = max(1, min(round(sectors / of_page), _UNBOUNDED_PAGES))
-    why = (
-        f"--as mqsim: the sectors of a page for each plane, {of_all}, wait for their programs, "
-        f"whatever the capacity; a write has {of_page:.4g} sectors of a page in the mean"
-    )
-    part.put("controller.shared_buffered_pages", pages, why)
-    part.put("controller.buffered_pages", pages, "--as mqsim: any of them may be those of one die")
-
-
-def _rewritten(part: Drive, device: Sheet) -> None:
-    """Keep in the cache what is written again: what MQSim has written within a second stays there."""
-    part.put("dram.capacity", f"{device.count('Data_Cache_Capacity')}B", "Data_Cache_Capacity")
-    why = "--as mqsim: its time for DRAM, which is wrong, is left out"
-    part.put("dram.rate", "1000GB/s", why)
-    part.put("dram.access", "0ns", why)
-    stays = "--as mqsim: a page that was written lately stays in the cache, others are programmed at once"
-    part.put("tier.placement", {"policy": "rewritten"}, stays)
-    _parts(part, device)
-
-
-def _write_back(part: Drive, device: Sheet) -> None:
-    """Put a cache of writes and reads into DRAM."""
-    pages = device.count("Data_Cache_Capacity") // _page_bytes(part)
-    banks = min(_CACHE_BANKS, max(1, pages))
-    whole = max(1, pages // banks) * banks * _page_bytes(part)
-    why = "Data_Cache_Capacity" + (f", in whole pages for each of {banks} banks" if banks > 1 else "")
-    part.put("dram.capacity", f"{whole}B", why)
-    if banks < _CACHE_BANKS:
-        part.put("dram.banks", banks, "a page for each")
-    _times(part, device)
-    why = "Device_Level_Data_Caching_Mode = WRITE_READ_CACHE: what is written and what is read"
-    part.put("tier.placement", {"policy": "wb", "copy_reads": True}, why)
-    _parts(part, device)
-    part.buffer_alone = lambda: _buffer(part, device)
-
-
-def _buffer(part: Drive, device: Sheet) -> None:
-    """Let the cache be a buffer of pages that are programmed at once, which lies in DRAM."""
-    pages = _pages_per_die(part, device.count("Data_Cache_Capacity"))
-    part.put("controller.buffered_pages", pages, "Data_Cache_Capacity, an equal share for each die")
-    if not _has_times(device):
-        return
-    dies = _dies(part)
-    filled = dies * part.table["geometry"]["planes_per_die"]
-    bytes_ = (pages * dies + filled) * _page_bytes(part)
-    part.put("dram.capacity", f"{bytes_}B", "the buffer, and a page that fills for each plane")
-    part.put("dram.write_buffer", True, "Device_Level_Data_Caching_Mode: what is written lies in DRAM")
-    _times(part, device)
-
-
-def _times(part: Drive, device: Sheet) -> None:
-    """Say how long DRAM takes: a burst for each transfer, and a row that is closed, opened and asked."""
-    if not _has_times(device):
-        part.put("dram.rate", "1000GB/s", "the file says nothing of its times")
-        part.put("dram.access", "0ns", "the file says nothing of its times")
-        return
-    mega = math.prod(device.number(tag, 1e-3, 1e9) for tag in _DRAM_RATE)
-    part.put("dram.rate", f"{max(1, round(mega * 1e6))}B/s", " x ".join(_DRAM_RATE))
-    access = sum(device.count(tag, 0, _NS) for tag in _DRAM_ACCESS)
-    part.put("dram.access", f"{access}ns", " + ".join(_DRAM_ACCESS))
-
-
-def _has_times(device: Sheet) -> bool:
-    return all(device.has(tag) for tag in (*_DRAM_RATE, *_DRAM_ACCESS))
-
-
-def _is_shared(device: Sheet) -> bool:
-    tag = "Data_Cache_Sharing_Mode"
-    return not device.has(tag) or device.one_of(tag, ("SHARED", "EQUAL_PARTITIONING")) == "SHARED"
-
-
-def _parts(part: Drive, device: Sheet) -> None:
-    """Give each flow a part of a cache, where they do not share it."""
-    if not _is_shared(device):
-        part.put("tier.parts", "separate", "Data_Cache_Sharing_Mode = EQUAL_PARTITIONING")
-        part.say("Data_Cache_Sharing_Mode", CARRIED, "")
-
-
-def without_cache(part: Drive) -> None:
-    """Leave the cache out where jobs have planes of their own: a drive has one of the two."""
-    if part.table.pop("tier", None) is None:
-        return
-    cache = part.table.pop("dram")
-    apart = "tier.parts" in part.sources
-    part.sources = {key: said for key, said in part.sources.items() if not key.startswith(("dram.", "tier."))}
-    if apart:
-        part.carried.remove("Data_Cache_Sharing_Mode")
-        why = "flows have planes of their own, which go with no cache"
-        part.left.append(Left("Data_Cache_Sharing_Mode", "EQUAL_PARTITIONING", why, OTHERWISE))
-    part.buffer_alone()
-    if not part.as_mqsim:
-        return
-    part.carried.remove("Data_Cache_Capacity")
-    why = "flows have planes of their own, which go with no cache: what is written again is programmed again"
-    part.left.append(Left("Data_Cache_Capacity", cache["capacity"].removesuffix("B"), why, OTHERWISE))
 
 
 def _scheduler(part: Drive, device: Sheet, flash: Sheet) -> None:
@@ -483,17 +389,3 @@ def _scheduler(part: Drive, device: Sheet, flash: Sheet) -> None:
     if flash.has("Suspend_Erase_Time"):
         recover = f"{flash.count('Suspend_Erase_Time', 0, _NS)}ns"
         part.put("nand.suspend_recover", recover, "Suspend_Erase_Time")
-
-
-def _page_bytes(part: Part) -> int:
-    return int(part.table["geometry"]["page_size"].removesuffix("B"))
-
-
-def _dies(part: Part) -> int:
-    geometry = part.table["geometry"]
-    dies: int = geometry["channels"] * geometry["packages_per_channel"] * geometry["dies_per_package"]
-    return dies
-
-
-def _pages_per_die(part: Part, capacity: int) -> int:
-    return max(1, min(capacity // _page_bytes(part) // _dies(part), _UNBOUNDED_PAGES))

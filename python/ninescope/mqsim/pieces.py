@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import json
 import math
 import statistics
@@ -53,6 +54,14 @@ def of_trace(path: str, page: int) -> float | None:
         sectors += int(size.sum())
         pages += int(((first + size - 1) // page - first // page + 1).sum())
     return sectors / pages if pages else None
+
+
+def sizes_of_trace(path: str) -> dict[int, float]:
+    """Return the shares of the writes of a trace of so many sectors; none where it has none."""
+    found: collections.Counter[int] = collections.Counter()
+    for ops, _, sizes in _batches(path):
+        found.update(sizes[ops == _WRITE].tolist())
+    return {sectors: count / found.total() for sectors, count in found.items()}
 
 
 def _batches(path: str) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:

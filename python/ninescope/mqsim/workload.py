@@ -62,6 +62,14 @@ class Flow(Part):
             return pieces.of_trace(self.trace, page) or page
         return page
 
+    def sizes_written(self) -> dict[int, float]:
+        """Return the shares of writes of so many sectors; none where they are not known."""
+        if self.written:
+            return self.written[0]
+        if self.trace and Path(self.trace).is_file():
+            return pieces.sizes_of_trace(self.trace)
+        return {}
+
 
 def read_flows(
     path: str, scenario: int, *, as_mqsim: bool = False, trace: str | None = None

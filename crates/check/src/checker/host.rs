@@ -162,8 +162,8 @@ impl Checker {
         self.requests.unit_done(view, slot, lpa, Op::Write)?;
         self.unit_is_mapped(view, slot, lpa)?;
         self.decided_about(view, slot)?;
-        if let Some(book) = &self.dram {
-            book.sets_out(view, slot)?;
+        if let Some(book) = &mut self.dram {
+            book.placed(view, slot)?;
         }
         self.unit_moved(view, lpa, Source::Host);
         if let Some(blame) = &mut self.blame {

@@ -41,6 +41,7 @@ pub(super) fn dram(dice: &mut Dice, drive: &mut toml::Table, caches: bool) {
         capacity: scm.capacity,
         cache: None,
         write_buffer: false,
+        cut_through: false,
         read_data: false,
         map: false,
         banks: scm.channels * scm.banks_per_channel,
@@ -58,6 +59,7 @@ pub(super) fn shared_dram(dice: &mut Dice, drive: &mut toml::Table) {
         capacity: Bytes(0),
         cache: None,
         write_buffer: false,
+        cut_through: false,
         read_data: false,
         map: false,
         banks: 1,
@@ -68,6 +70,7 @@ pub(super) fn shared_dram(dice: &mut Dice, drive: &mut toml::Table) {
     let uses = [60, 60, 50].map(|percent| dice.chance(percent));
     if dice.chance(50) && uses.contains(&true) {
         [dram.write_buffer, dram.read_data, dram.map] = uses;
+        dram.cut_through = dram.write_buffer && dice.chance(30);
         dram.cache = cache.as_ref().map(|cache| cache.capacity);
         dram.capacity = Bytes(dram.capacity.0 + (1 << 30));
     } else if cache.is_none() {

@@ -113,7 +113,7 @@ impl<K: Kind> Device<K> {
             Flow::Flash => self.start_write(index),
             Flow::FlashByMemory => self.write_comes_into_dram(index),
             Flow::Scm => self.start_on_scm(index, QueueClass::HostProgram),
-            Flow::Tier if self.waits_for_memory => self.start_tiered_write_when_mapped(index),
+            Flow::Tier if self.waits_for_memory => self.tiered_write_comes_into_dram(index),
             Flow::Tier => self.start_tiered_write(index),
         }
     }
@@ -160,6 +160,9 @@ impl<K: Kind> Device<K> {
         transaction: u32,
     ) -> Result<(), SimulationError> {
         if self.host.part_ends(command) {
+            if self.cuts_through() {
+                self.ends_without_answer(command);
+            }
             return self.complete(command, parts, transaction);
         }
         if let Some(tenants) = &mut self.run.transactions.tenants {

@@ -11,7 +11,7 @@ use super::tier::pages_of;
 use super::{Device, Flow};
 use crate::dram::{Dram, DramAccess, DramConfig, DramUse};
 use crate::error::SimulationError;
-use crate::host::LinkJob;
+use crate::host::{HostCommand, LinkJob};
 use crate::meter::{DRAM, Parts, SPLIT_WHOLE};
 use crate::policies::mapping::ENTRY_BYTES;
 use crate::probe::{Event, observe};
@@ -94,6 +94,8 @@ impl<K: Kind> Device<K> {
     /// What waited for an access goes on.
     fn dram_access_ended(&mut self, access: &DramAccess) -> Result<(), SimulationError> {
         match access.usage {
+            DramUse::WriteIn if self.cuts_through() => self.part_is_in(access.command),
+            DramUse::WriteIn if self.flow == Flow::Tier => self.start_tiered_write_when_mapped(access.command),
             DramUse::WriteIn => self.look_up_in_dram(access.command),
             DramUse::LookUp if self.flow == Flow::Tier => self.start_tiered_when_mapped(access.command),
             DramUse::LookUp => self.start_when_mapped(access.command),
@@ -145,11 +147,61 @@ impl<K: Kind> Device<K> {
 
     /// The data of a write have crossed the link.
     pub(super) fn write_comes_into_dram(&mut self, index: u32) -> Result<(), SimulationError> {
-        if self.dram.as_ref().is_none_or(|dram| !dram.config().write_buffer) {
+        if self.dram.as_ref().is_none_or(|dram| !dram.config().write_buffer || dram.config().cut_through) {
             return self.look_up_in_dram(index);
         }
-        let bytes = u64::from(self.host.command(index).sectors) * SECTOR_BYTES;
-        self.ask_dram(DramAccess { command: index, ..DramAccess::of(DramUse::WriteIn, bytes, self.run.now) });
+        self.data_come_in(index, self.host.command(index).sectors);
+        Ok(())
+    }
+
+    /// The same on a drive with two media, of what goes below at once: what goes to its slot crosses the bus on the way there, if
+    /// the slot lies in DRAM.
+    #[inline(never)]
+    pub(super) fn tiered_write_comes_into_dram(&mut self, index: u32) -> Result<(), SimulationError> {
+        if self.dram.as_ref().is_none_or(|dram| !dram.config().write_buffer || dram.config().cut_through) {
+            return self.start_tiered_write_when_mapped(index);
+        }
+        let HostCommand { lba, sectors, .. } = *self.host.command(index);
+        let mut below = 0;
+        for (page, mask) in pages_of(lba, sectors, self.sectors_per_page()) {
+            let goes_below = self.tiered().would_write_below(page, mask, sectors);
+            below += if goes_below { mask.count_ones() } else { 0 };
+        }
+        if below == 0 {
+            return self.start_tiered_write_when_mapped(index);
+        }
+        self.data_come_in(index, below);
+        Ok(())
+    }
+
+    /// So many sectors of a write go into the write buffer.
+    fn data_come_in(&mut self, index: u32, sectors: u32) {
+        let crossing = DramAccess::of(DramUse::WriteIn, u64::from(sectors) * SECTOR_BYTES, self.run.now);
+        self.ask_dram(DramAccess { command: index, ..crossing });
+    }
+
+    /// Whether data go to their dies as they come into the write buffer.
+    #[inline]
+    pub(super) fn cuts_through(&self) -> bool {
+        self.waits_for_memory && self.dram.as_ref().is_some_and(|dram| dram.config().cut_through)
+    }
+
+    /// So many sectors of a write that sets out come into the write buffer while they go on: another part of it.
+    #[inline(never)]
+    pub(super) fn data_come_in_beside(&mut self, index: u32, sectors: u32) {
+        self.run.transactions.has_several_parts(index, false);
+        self.host.has_another_part(index);
+        self.data_come_in(index, sectors);
+    }
+
+    /// They are in.
+    fn part_is_in(&mut self, index: u32) -> Result<(), SimulationError> {
+        if self.host.part_ends(index) {
+            return self.complete(index, &mut Parts::default(), NONE);
+        }
+        if let Some(tenants) = &mut self.run.transactions.tenants {
+            tenants.drop_carried();
+        }
         Ok(())
     }
 
@@ -226,15 +278,16 @@ impl<K: Kind> Device<K> {
     /// go. Returns whether there are any.
     #[inline(never)]
     pub(super) fn pages_leave_dram(&mut self, command: &FlashCommand) -> bool {
-        let Some(DramConfig { write_buffer, map, .. }) = self.dram.as_ref().map(|dram| *dram.config()) else {
+        let Some(&DramConfig { write_buffer, cut_through, map, .. }) = self.dram.as_ref().map(|dram| dram.config()) else {
             return false;
         };
+        let of_buffer = write_buffer && !cut_through;
         if command.kind != CommandKind::Program {
             return false;
         }
         let slab = &self.run.transactions.slab;
         let sources = || command.addressed_planes().map(|plane| slab[command.transaction[plane]].source);
-        let of_host = sources().filter(|source| write_buffer && *source == Source::Host).count();
+        let of_host = sources().filter(|source| of_buffer && *source == Source::Host).count();
         let of_map = sources().filter(|source| map && *source == Source::Mapping).count();
         let rows = (of_host + of_map) as u32;
         if rows == 0 {
@@ -313,12 +366,13 @@ impl<K: Kind> Device<K> {
     /// The access of flash with which a command ends and whose data were in DRAM, `NONE` where it ends with what the controller
     /// answered; none where it ends with something else.
     fn data_ended_with(&self, index: u32, transaction: u32) -> Option<u32> {
-        let DramConfig { write_buffer, read_data, map, .. } = *self.dram.as_ref()?.config();
+        let DramConfig { write_buffer, cut_through, read_data, map, .. } = *self.dram.as_ref()?.config();
         let of_flash = || transaction != NONE && self.run.transactions.slab[transaction].is_of_flash();
         let had_data = match self.host.command(index).op {
             Op::Read => transaction == NONE || read_data && of_flash(),
+            Op::Write if cut_through && transaction == NONE => true,
             // Beside pages of the map its program waits for them.
-            Op::Write => (write_buffer || map) && of_flash(),
+            Op::Write => (write_buffer && !cut_through || map) && of_flash(),
             Op::Trim | Op::Flush => false,
         };
         had_data.then_some(transaction)

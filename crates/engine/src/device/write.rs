@@ -50,6 +50,9 @@ impl<K: Kind> Device<K> {
         }
         let entries = u32::from(head_partial) + u32::from(tail_partial) + pieces;
         self.host.has_parts(index, units.max(entries));
+        if self.cuts_through() {
+            self.data_come_in_beside(index, command.sectors);
+        }
         if head_partial && tail_partial && self.rests_share_page(index, first, last) {
             self.queue_read_modify_write(index, first..=last, None)?;
         } else {

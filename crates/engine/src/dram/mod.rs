@@ -18,7 +18,7 @@ use spent::{Moved, Spent};
 
 /// What a drive has in its DRAM, and how long an access takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools)] // four users, each of which is there or not
+#[allow(clippy::struct_excessive_bools)] // four users, each of which is there or not, and how one of them goes on
 pub struct DramConfig {
     /// What each access takes of the bus beside its data: row and column [ns].
     pub access: Ns,
@@ -26,6 +26,8 @@ pub struct DramConfig {
     pub rate: Rate,
     /// What the host writes goes into it, and from there to the dies.
     pub write_buffer: bool,
+    /// It goes to the dies as it comes in: a program reads none of it from there, and does not wait until it is in.
+    pub cut_through: bool,
     /// What is read of flash for the host goes into it, and from there to the host.
     pub read_data: bool,
     /// The map is looked up in it, and pages of a map that lies in flash come into it and leave it.
@@ -142,7 +144,8 @@ pub struct Dram {
     counters: DramCounters,
     /// Where the time of commands inside went before they set out.
     fronts: Spent,
-    /// The same of what the controller answers of a read by itself, by command, and of its page accesses.
+    /// The same of what the controller answers of a read by itself and of what of a write is cut through, by command, and of page
+    /// accesses.
     answers: Spent,
     accesses: Spent,
     /// What the bus did last, where several tenants share it.
@@ -249,6 +252,7 @@ impl Dram {
                 (&mut self.accesses, index)
             }
             (DramUse::ReadOut, NONE) => (&mut self.answers, access.command),
+            (DramUse::WriteIn, _) if self.config.cut_through => (&mut self.answers, access.command),
             (DramUse::ReadOut, index) => (&mut self.accesses, index),
             _ => (&mut self.fronts, access.command),
         };
@@ -332,6 +336,7 @@ mod tests {
             access: Ns(30),
             rate: Rate(1_000_000_000),
             write_buffer: true,
+            cut_through: false,
             read_data: true,
             map: true,
             cache: true,

@@ -29,6 +29,7 @@ fn dram() -> DramConfig {
         access: Ns(ROW),
         rate: Rate(1_000_000_000),
         write_buffer: false,
+        cut_through: false,
         read_data: false,
         map: false,
         cache: false,
@@ -138,6 +139,28 @@ fn a_write_that_ends_with_its_program_was_in_dram_twice() {
     assert_eq!(in_dram, page_out + 1_000 + UNIT + PAGE);
 }
 
+#[test]
+fn what_is_cut_through_is_in_dram_once_beside_its_program() {
+    let through = DramConfig { write_buffer: true, cut_through: true, ..dram() };
+    // In the buffer at once, and complete when its data are in; the second waits for the bus as well.
+    let run = drive(through).run(vec![write(0, 0), write(1_000, 1)]);
+    assert_eq!([run.latency(0), run.latency(1)], [UNIT, UNIT - 1_000 + UNIT]);
+    assert_eq!(run.parts(Op::Write), vec![(Cause::Dram, UNIT + UNIT - 1_000 + UNIT)]);
+    // What ends at its program was in long before: the page is on its way to its die from the first instant on.
+    let mut drive = drive(through);
+    drive.engine.write_completion = WriteCompletion::Program;
+    let run = drive.run(vec![write(0, 0)]);
+    assert_eq!(run.latency(0), PAGE_PROGRAM);
+    assert!(run.parts(Op::Write).iter().all(|(cause, _)| *cause != Cause::Dram));
+    assert_eq!((counted(&run).writes_in, counted(&run).pages_out, counted(&run).bytes), (1, 0, 4_096));
+    // A bus on which it takes longer than its program is what it waits for.
+    let slow = DramConfig { access: Ns(PAGE_PROGRAM + 1_000), ..through };
+    drive.dram = Some(slow);
+    let run = drive.run(vec![write(0, 0)]);
+    let crossing = PAGE_PROGRAM + 1_000 + slow.rate.burst(4_096).0;
+    assert_eq!((run.latency(0), run.parts(Op::Write)), (crossing, vec![(Cause::Dram, crossing)]));
+}
+
 // ---- a cache on the same bus -----------------------------------------------------------------------
 
 /// A cache whose slots are on the bus of DRAM: 100 ns for a sector, and 1,000 in its bank as on [`TierBench::round`].
@@ -154,6 +177,28 @@ fn what_an_access_of_a_cache_takes_is_for_dram() {
     let device = cached(dram()).run(open(vec![sectors_write(0, 32)]));
     let parts = device.meter().ops[Op::Write as usize].attribution.total();
     assert_eq!((parts.total(), parts.of(Cause::Dram)), (32 * 100 + 32, 32 * 100 + 32));
+}
+
+#[test]
+fn what_goes_below_a_cache_at_once_comes_into_dram_as_well() {
+    // A page that is written the first time goes to flash at once, through the buffer; the second time it goes to its slot. Each
+    // time its data cross the bus once, 32 sectors of 100 ns, and 32 ns more in the bank of a slot.
+    let mut bench = cached(DramConfig { write_buffer: true, cut_through: true, ..dram() });
+    bench.placement = policy_with(&json!({ "policy": "rewritten", "migration": "background" }));
+    let requests = vec![sectors_write(0, 32), at(10_000, sectors_write(0, 32)), at(20_000, sectors_write(32, 16))];
+    let device = bench.run(open(requests));
+    assert_eq!(crate::common::tiered::latencies(&device)[..2], [3_200, 3_232]);
+    let bus = *device.seen().dram.expect("a DRAM").counters();
+    assert_eq!((bus.writes_in, bus.pages_out, bus.bytes), (2, 0, 48 * 512));
+    // Without cutting through it is in before it goes to flash, and leaves for its die.
+    let mut bench = cached(DramConfig { write_buffer: true, ..dram() });
+    bench.placement = policy_with(&json!({ "policy": "rewritten", "migration": "background" }));
+    let device = bench.run(open(vec![sectors_write(0, 32), at(10_000, sectors_write(0, 32))]));
+    assert_eq!(crate::common::tiered::latencies(&device), [3_200, 3_232]);
+    let bus = *device.seen().dram.expect("a DRAM").counters();
+    assert_eq!((bus.writes_in, bus.pages_out, bus.bytes), (1, 1, 64 * 512));
+    let parts = device.meter().ops[Op::Write as usize].attribution.total();
+    assert_eq!(parts.of(Cause::Dram), 3_200 + 3_232);
 }
 
 #[test]

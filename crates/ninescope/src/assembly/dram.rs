@@ -72,6 +72,7 @@ impl DramAssembly {
             access: Ns(dram.access.0),
             rate: Rate(dram.rate.0),
             write_buffer: dram.write_buffer,
+            cut_through: dram.cut_through,
             read_data: dram.read_data,
             map: dram.map,
             cache: cache > 0,
@@ -90,6 +91,9 @@ fn check_users(drive: &LoadedDrive, dram: &config::DramConfig, caches: bool) -> 
     if dram.cache == Some(Bytes(0)) {
         let message = format!("must not be zero: tier.placement = \"{name}\" makes a cache of it");
         return Err(drive.error_at("dram.cache", &message));
+    }
+    if dram.cut_through && !dram.write_buffer {
+        return Err(drive.error_at("dram.cut_through", "is set, and dram.write_buffer is not: no written data lie there"));
     }
     let users = [("dram.write_buffer", dram.write_buffer), ("dram.read_data", dram.read_data), ("dram.map", dram.map)];
     match users.into_iter().find(|(_, is_there)| *is_there && drive.config.geometry.is_none()) {

@@ -10,7 +10,7 @@ use super::scm::{CopyPathConfig, PulseOrderConfig, ScmConfig};
 /// DRAM of the controller: a cache of pages, which loses what it holds without power, the write buffer, the map.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::struct_excessive_bools)] // four independent facts of a DRAM
+#[allow(clippy::struct_excessive_bools)] // five independent facts of a DRAM
 pub struct DramConfig {
     /// What it holds: cache, write buffer and map together [B].
     #[schemars(transform = above_zero)]
@@ -22,6 +22,10 @@ pub struct DramConfig {
     /// What the host writes to flash lies in it until it is programmed, and takes its bus on the way in and out.
     #[serde(default, skip_serializing_if = "is_false")]
     pub write_buffer: bool,
+    /// What the host writes goes to the dies as it comes in: it takes the bus once, beside what becomes of it otherwise, and a program
+    /// reads nothing of it from there.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub cut_through: bool,
     /// What is read of flash for the host goes through it, and takes its bus on the way in and out.
     #[serde(default, skip_serializing_if = "is_false")]
     pub read_data: bool,

@@ -45,6 +45,14 @@ impl<K: Kind> Device<K> {
         if several {
             self.run.transactions.has_several_parts(index, false);
         }
+        if self.cuts_through() {
+            let goes_below = |device: &mut Self, page, mask| device.tiered().would_write_below(page, mask, sectors);
+            let below = pages().filter(|&(page, mask)| goes_below(self, page, mask));
+            match below.map(|(_, mask)| mask.count_ones()).sum() {
+                0 => {}
+                below => self.data_come_in_beside(index, below),
+            }
+        }
         for (page, mask) in pages() {
             match self.tiered().write(lane, page, mask, sectors) {
                 WriteTo::Upper => self.write_above(index, page, mask)?,
