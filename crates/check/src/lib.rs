@@ -50,8 +50,11 @@ pub use checker::Checker;
 pub use marks::{Mark, Marks};
 pub use rule::Rule;
 
+use std::time::Duration;
+
 use ninescope::{AnySimulation, CheckLevel, Error, Plan, RecordedSimulation, RunRequest, Simulation};
 use ninescope_engine::{Probe, Watched};
+use serde_json::Value;
 
 /// The run of a request, with the checker and the recorder it asks for. Either is a probe; a run that asks for neither is
 /// on a device that tells nothing.
@@ -72,6 +75,16 @@ pub fn simulation(request: &RunRequest) -> Result<Box<dyn AnySimulation>, Error>
     let plan = Plan::new(request)?;
     let checker = Box::new(checker_of(&plan, request));
     Ok(Box::new(Simulation::<Watched>::of_plan(plan, checker)?))
+}
+
+/// Runs a request, told as JSON, to its end, as [`simulation`] does. Returns its result.
+///
+/// # Errors
+/// [`Error::Input`] that names file, line or key, and what ends a run that has begun.
+pub fn run(request: &Value) -> Result<Value, Error> {
+    let mut run = simulation(&RunRequest::from_json(&request.to_string())?)?;
+    while !run.run_slice(Duration::from_secs(3600))?.finished {}
+    serde_json::from_str(&run.result_json(true)?).map_err(|error| Error::Internal(error.to_string()))
 }
 
 /// The checker of a run, which knows the namespaces that the drive is described with.

@@ -86,6 +86,8 @@ impl StreamBook {
             | StreamChoiceConfig::CleanApart(_)
             | StreamChoiceConfig::Generations(_)
             | StreamChoiceConfig::Fdp(_) => 0,
+            // What it decides is not known here.
+            StreamChoiceConfig::Added(_) => stream.kind(),
         };
         self.written_at[lpa.index()] = Some(self.now);
         self.now += 1;
@@ -110,6 +112,7 @@ impl StreamBook {
             StreamChoiceConfig::Sepbit(_) if before == Stream::HOST => 0,
             StreamChoiceConfig::Sepbit(_) => self.class_by_age(view, lpa, stream)?,
             StreamChoiceConfig::Single(_) | StreamChoiceConfig::CleanApart(_) | StreamChoiceConfig::Fdp(_) => 0,
+            StreamChoiceConfig::Added(_) => stream.kind(),
         };
         if stream == Stream::of_moves(kind) {
             return Ok(());

@@ -20,7 +20,7 @@ impl Throttle {
     pub fn started(view: &View<'_>, config: Option<&WriteThrottleConfig>) -> Option<Self> {
         let lines = view.ftl.partitions().map_or(1, Partitions::count) as usize;
         match config? {
-            WriteThrottleConfig::StopAndGo(_) => None,
+            WriteThrottleConfig::StopAndGo(_) | WriteThrottleConfig::Added(_) => None,
             WriteThrottleConfig::Proportional(parameters) => {
                 Some(Self { below: parameters.below.get(), gap: Ns(parameters.gap.0), next: vec![Ns::ZERO; lines] })
             }

@@ -99,6 +99,7 @@ impl Trigger {
                 let overdue = wanted.is_some_and(|since| since + Ns(told.postponed.0) <= view.now);
                 free <= reserve || free <= low(told.beyond_reserve) && (rests || overdue)
             }
+            GcTriggerConfig::Added(_) => true,
         };
         require!(
             is_needed,

@@ -110,7 +110,10 @@ fn mutated_copy(mutations: &[Mutation]) -> PathBuf {
         copy_if_changed(content.as_bytes(), &to.join("Cargo.toml"));
     }
     forget_others(&copy.join("crates"), &source.join("crates"));
-    copy_sources(&source, Path::new("presets"), &copy.join("presets"), &edited);
+    // All members of the workspace have to be there.
+    for folder in ["presets", "examples/own-policies"] {
+        copy_sources(&source, Path::new(folder), &copy.join(folder), &edited);
+    }
     for file in ["Cargo.toml", "Cargo.lock"] {
         copy_if_changed(&std::fs::read(source.join(file)).expect("the workspace's files"), &copy.join(file));
     }

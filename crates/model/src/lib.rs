@@ -2,10 +2,14 @@
 //!
 //! This crate must not know how anything is done: no timing, no policy, no state machine.
 
+#[doc(hidden)]
+pub mod added;
 mod address;
 mod cause;
 mod geometry;
 mod host_cache;
+#[doc(hidden)]
+pub mod named_keys;
 #[doc(hidden)]
 pub mod registry;
 mod request;

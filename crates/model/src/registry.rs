@@ -22,7 +22,8 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 /// `VictimSelectionConfig::parameters()`, what each can be told, and `config.chosen()`, the parameters of the policy behind the
 /// trait of the kind: whatever else is to be known of a policy is asked there. Each parameter type implements that trait,
 /// `Default`, `Serialize`, `Deserialize` (with unknown fields refused) and `JsonSchema`. The first policy is the default, unless
-/// the first line ends with `, by default Variant;`.
+/// the first line ends with `, by default Variant;`. `VictimSelectionConfig::add` takes in one that lives in a program's own crate
+/// ([`crate::added`]).
 ///
 /// `cargo fmt` does not see modules that a macro declares: `make lint` hands them to rustfmt by name.
 #[macro_export]
@@ -38,12 +39,17 @@ macro_rules! policy_registry {
     (@of_kind $(#[$meta:meta])* $config:ident as dyn $kind:path; $($name:literal => $module:ident::$variant:ident, $summary:literal;)+) => {
         $(pub mod $module;)+
 
-        $crate::policy_registry! { $(#[$meta])* $config; $($name => $variant($module::$variant), $summary;)+ }
+        $crate::policy_registry! {
+            @policies $(#[$meta])* $config as dyn $kind; $($name => $variant($module::$variant), $summary;)+
+        }
 
         impl $config {
             /// The parameters of the policy, by what all of its kind answer.
             pub fn chosen(&self) -> &dyn $kind {
-                match self { $(Self::$variant(parameters) => parameters,)+ }
+                match self {
+                    $(Self::$variant(parameters) => parameters,)+
+                    Self::Added(policy) => policy.parameters(),
+                }
             }
         }
     };
@@ -57,16 +63,42 @@ macro_rules! policy_registry {
             }
         }
     };
-    ($(#[$meta:meta])* $config:ident; $($name:literal => $variant:ident($parameters:ty), $summary:literal;)+) => {
+    (@policies $(#[$meta:meta])* $config:ident as dyn $kind:path; $($name:literal => $variant:ident($parameters:ty), $summary:literal;)+) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-        #[serde(tag = "policy")]
+        #[serde(tag = "policy", remote = "Self")]
         pub enum $config {
             $(
                 #[doc = $summary]
-                #[serde(rename = $name, deserialize_with = "ninescope_model::registry::with_named_keys")]
+                #[serde(rename = $name, deserialize_with = "ninescope_model::named_keys::with_named_keys")]
                 $variant($parameters),
             )+
+            /// One that a program added, by its own name.
+            #[serde(skip)]
+            Added($crate::added::Added<dyn $kind + Send + Sync>),
+        }
+
+        impl serde::Serialize for $config {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    Self::Added(policy) => policy.serialize(serializer),
+                    // What is derived has the same name, and comes first.
+                    policy => Self::serialize(policy, serializer),
+                }
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $config {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                if Self::additions().is_empty() {
+                    return Self::deserialize(deserializer);
+                }
+                let table = <$crate::added::Table as serde::Deserialize>::deserialize(deserializer)?;
+                match Self::additions().named_in(&table, Self::LIST).map_err(serde::de::Error::custom)? {
+                    Some(policy) => Ok(Self::Added(policy)),
+                    None => Self::deserialize(table).map_err(serde::de::Error::custom),
+                }
+            }
         }
 
         impl schemars::JsonSchema for $config {
@@ -97,38 +129,33 @@ macro_rules! policy_registry {
 
             /// The name in configurations.
             pub fn name(&self) -> &'static str {
-                match self { $(Self::$variant(_) => $name,)+ }
+                match self {
+                    $(Self::$variant(_) => $name,)+
+                    Self::Added(policy) => policy.name(),
+                }
+            }
+
+            /// Adds a policy of a program's own, by its parameters and its name in configurations. To be called before anything
+            /// is read; calling it again does nothing.
+            ///
+            /// # Panics
+            /// Where another policy has its name.
+            pub fn add<T>(name: &'static str)
+            where
+                T: $kind + serde::Serialize + serde::de::DeserializeOwned + Send + Sync + 'static,
+            {
+                Self::additions().add(name, Self::LIST, std::any::TypeId::of::<T>(), |table| {
+                    let (told, parameters) = $crate::added::parameters::<T>(table)?;
+                    Ok((told, std::sync::Arc::new(parameters)))
+                });
+            }
+
+            fn additions() -> &'static $crate::added::Additions<dyn $kind + Send + Sync> {
+                static ADDITIONS: $crate::added::Additions<dyn $kind + Send + Sync> = $crate::added::Additions::new();
+                &ADDITIONS
             }
         }
     };
-}
-
-/// Deserializes the parameters of a policy so that an error names the parameter, which is lost otherwise: to learn the
-/// policy's name first, its table is read into a buffer that knows no keys.
-///
-/// # Errors
-/// Those of the parameters.
-pub fn with_named_keys<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    serde_path_to_error::deserialize(deserializer).map_err(|error| {
-        let key = error.path().to_string();
-        D::Error::custom(below_key(&key, &error.into_inner().to_string()))
-    })
-}
-
-/// A message about what stands below `key`, which may name the key by itself, or one that stands below it.
-pub fn below_key(key: &str, message: &str) -> String {
-    if key == "." {
-        return message.to_owned();
-    }
-    let is_key = |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase() || b"._[]0123456789".contains(&byte));
-    match message.split_once(": ") {
-        Some((below, _)) if is_key(below) => format!("{key}.{message}"),
-        _ => format!("{key}: {message}"),
-    }
 }
 
 /// Deserializes a registry's enum from a policy name alone (`"greedy"`) or a table

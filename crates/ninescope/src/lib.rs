@@ -39,6 +39,12 @@ mod steadiness;
 mod traces;
 mod version;
 
+// The crates below, for policies that live in a program's own crate.
+pub use {
+    ninescope_engine as engine, ninescope_ftl as ftl, ninescope_kernel as kernel, ninescope_media as media,
+    ninescope_model as model,
+};
+
 pub use config::{AddressPolicy, DriveConfig};
 pub use error::Error;
 pub use ninescope_engine::RequestLogEntry;

@@ -32,7 +32,7 @@ impl TierBook {
         let intake = &mut self.intakes[number];
         let may_be = match (part.back_pressure(), intake.held.is_empty()) {
             (BackPressureConfig::FreeSlots(_), _) => false,
-            (_, false) => true,
+            (_, false) | (BackPressureConfig::Added(_), true) => true,
             (BackPressureConfig::PagesInFlight(rules), true) => leaving >= rules.pages.unwrap_or(part.planes_below()),
             (BackPressureConfig::Paced(_), true) => lacking > 0,
         };
@@ -56,7 +56,7 @@ impl TierBook {
         let intake = &mut self.intakes[number];
         let in_turn = intake.held.pop_front().is_none_or(|first| first == (command, page));
         let may_be = match part.back_pressure() {
-            BackPressureConfig::FreeSlots(_) => true,
+            BackPressureConfig::FreeSlots(_) | BackPressureConfig::Added(_) => true,
             BackPressureConfig::PagesInFlight(rules) => leaving < rules.pages.unwrap_or(part.planes_below()),
             BackPressureConfig::Paced(rules) => {
                 let lacking = intake.least_lacking.unwrap_or(0);

@@ -418,7 +418,9 @@ impl Ftl {
             self.pass_over(pool, group, fewest);
             group = fewest;
         }
-        debug_assert!(self.valid_counts.get(group.index()) & NOT_A_CANDIDATE == 0, "policies choose candidates");
+        let is_candidate = self.valid_counts.get(group.index()) & NOT_A_CANDIDATE == 0;
+        // A policy may be a program's own.
+        assert!(is_candidate, "the victim policy chose group {group}, which is no candidate");
         let valid = self.valid_units(group);
         self.counters.gc_victims += 1;
         self.counters.gc_victim_valid_units += u64::from(valid);

@@ -1,6 +1,6 @@
 //! Reading drive descriptions: a preset or a file, on top of a base, with single values set on top.
 
-use ninescope_model::registry::below_key;
+use ninescope_model::named_keys::below_key;
 use ninescope_model::suggestion;
 use toml::{Table, Value};
 

@@ -1,0 +1,151 @@
+//! Policies that a program adds to a registry. They live in a crate of its own, and are found by their names wherever a
+//! configuration is read, written or compared, as those of the registry are.
+//!
+//! Policies are added before anything is read, once for a process. Where none is, a configuration is read as if this were not
+//! here; a run does not know of it in any case. What there are policies for is not known here.
+
+use std::any::TypeId;
+use std::fmt;
+use std::sync::{Arc, RwLock};
+
+use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
+use serde_json::Map;
+pub use serde_json::Value as Table;
+use serde_json::Value;
+
+use crate::named_keys::with_named_keys;
+
+/// A policy that a program added, with what it was told.
+pub struct Added<P: ?Sized> {
+    name: &'static str,
+    /// All of its parameters, those that were left out among them.
+    told: Map<String, Value>,
+    parameters: Arc<P>,
+}
+
+impl<P: ?Sized> Added<P> {
+    /// Its name in configurations.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Its parameters, by what all of its kind answer.
+    pub fn parameters(&self) -> &P {
+        &self.parameters
+    }
+}
+
+impl<P: ?Sized> Clone for Added<P> {
+    fn clone(&self) -> Self {
+        Self { name: self.name, told: self.told.clone(), parameters: Arc::clone(&self.parameters) }
+    }
+}
+
+impl<P: ?Sized> fmt::Debug for Added<P> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {:?}", self.name, self.told)
+    }
+}
+
+impl<P: ?Sized> PartialEq for Added<P> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.name, &self.told) == (other.name, &other.told)
+    }
+}
+
+impl<P: ?Sized> Serialize for Added<P> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let name = ("policy", Value::from(self.name));
+        serializer
+            .collect_map(std::iter::once((name.0, &name.1)).chain(self.told.iter().map(|(key, value)| (&**key, value))))
+    }
+}
+
+/// Parameters as they are told, and behind the trait of their kind.
+type Told<P> = (Map<String, Value>, Arc<P>);
+
+#[derive(Clone, Copy)]
+struct Entry<P: ?Sized> {
+    name: &'static str,
+    parameters: TypeId,
+    read: fn(Value) -> Result<Told<P>, serde_json::Error>,
+}
+
+/// The policies that were added to one registry.
+pub struct Additions<P: ?Sized> {
+    entries: RwLock<Vec<Entry<P>>>,
+}
+
+impl<P: ?Sized> Additions<P> {
+    /// None so far.
+    #[allow(clippy::new_without_default)] // there is one for each registry
+    pub const fn new() -> Self {
+        Self { entries: RwLock::new(Vec::new()) }
+    }
+
+    /// Whether none was added.
+    pub fn is_empty(&self) -> bool {
+        self.entries.read().expect("nobody panics with it").is_empty()
+    }
+
+    /// Adds a policy to a registry of policies with names of their own. Adding it again does nothing.
+    ///
+    /// # Panics
+    /// Where another one has its name.
+    pub fn add(
+        &self,
+        name: &'static str,
+        own: &[(&str, &str)],
+        parameters: TypeId,
+        read: fn(Value) -> Result<Told<P>, serde_json::Error>,
+    ) {
+        let mut entries = self.entries.write().expect("nobody panics with it");
+        let before = entries.iter().find(|entry| entry.name == name).map(|entry| entry.parameters);
+        if before == Some(parameters) {
+            return;
+        }
+        let is_new = before.is_none() && own.iter().all(|(known, _)| *known != name);
+        // The lock is not held by who panics.
+        if is_new {
+            entries.push(Entry { name, parameters, read });
+        }
+        drop(entries);
+        assert!(is_new, "there is a policy named `{name}` already");
+    }
+
+    /// The policy that a table names; `None` where it was not added, so that the registry has to read it.
+    ///
+    /// # Errors
+    /// What is wrong with its parameters, or with a name that nobody has.
+    pub fn named_in(&self, table: &Value, own: &[(&str, &str)]) -> Result<Option<Added<P>>, String> {
+        let Some(name) = table["policy"].as_str() else { return Ok(None) };
+        let entries = self.entries.read().expect("nobody panics with it");
+        let Some(entry) = entries.iter().find(|entry| entry.name == name) else {
+            if own.iter().any(|(known, _)| *known == name) {
+                return Ok(None);
+            }
+            let known = own.iter().map(|(known, _)| *known).chain(entries.iter().map(|entry| entry.name));
+            let known: Vec<String> = known.map(|known| format!("`{known}`")).collect();
+            return Err(format!("unknown variant `{name}`, expected one of {}", known.join(", ")));
+        };
+        let mut told = table.clone();
+        told.as_object_mut().and_then(|table| table.shift_remove("policy"));
+        let (told, parameters) = (entry.read)(told).map_err(|error| error.to_string())?;
+        Ok(Some(Added { name: entry.name, told, parameters }))
+    }
+}
+
+/// The parameters of a type that a table tells, and all of them as a table.
+///
+/// # Errors
+/// What is wrong with one, by its key.
+pub fn parameters<T: DeserializeOwned + Serialize>(table: Value) -> Result<(Map<String, Value>, T), serde_json::Error> {
+    let parameters: T = with_named_keys(table)?;
+    let told = match serde_json::to_value(&parameters)? {
+        Value::Object(told) => told,
+        // Of a type that has none.
+        _ => Map::new(),
+    };
+    Ok((told, parameters))
+}
