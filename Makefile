@@ -115,7 +115,7 @@ papers-quick: $(STAMPS)/native ## Keep what quick runs with seeds 1, 2 and 3 say
 papers-docs: $(STAMPS)/native ## Renew docs/papers from OUT=out/papers, where `papers run all --full --out` wrote
 	@$(BIN)/python tools/renew_papers.py $(OUT)
 
-today-docs: $(STAMPS)/native ## Renew docs/papers/today from OUT=out/today, where its sweeps wrote
+today-docs: $(STAMPS)/native ## Renew docs/papers/today and docs/comparisons from OUT=out/today, where their sweeps wrote
 	@$(BIN)/python tools/renew_today.py $(OUT)
 
 fio-docs: $(STAMPS)/dev ## Renew the table of fio's options in docs/jobs.md

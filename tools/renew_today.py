@@ -1,8 +1,9 @@
-"""Renew the tables of docs/papers/today from what the sweeps behind them came to.
+"""Renew the tables of docs/papers/today and docs/comparisons from what the sweeps behind them came to.
 
     make today-docs OUT=out/today
 
-`OUT` holds lakes of sweeps of examples/sweeps/today, by their names (002 and so on); pages without one stay.
+`OUT` holds lakes of sweeps of examples/sweeps/today and of examples/sweeps, by their names (002, victims and so on); pages
+without one stay.
 The numbers of a lake are kept beside the page as CSV, its figures as PNG. A page has a place for each
 table; a test says that the tables are what the kept numbers come to.
 """
@@ -20,7 +21,8 @@ from pathlib import Path
 from ninescope import pictures
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCS = ROOT / "docs/papers/today"
+SWEEPS = {ROOT / "docs/papers/today": "examples/sweeps/today", ROOT / "docs/comparisons": "examples/sweeps"}
+"""Where the sweeps of a folder of pages are."""
 PLACE = re.compile(
     r"<!-- (?P<name>\S+): (?P<rows>.+?) by (?P<column>.+?): (?P<value>\S+) -->\n.*?<!-- end -->", re.DOTALL
 )
@@ -31,16 +33,23 @@ FIGURES = {
     "001": (*_BY_DEPTH, "iops", "--log-y"),
     "002": (*_BY_DEPTH, "read_p99.99"),
     "004": ("--x", "tier.scm_ratio", "--facet", "workload", "--y", "iops_per_cost"),
+    "victims": ("--x", "ftl.victim", "--by", "workload", "--y", "waf_total"),
 }
 SCALES = {"_us": ("_ns", 1e-3)}
 
 
+def pages() -> dict[Path, Path]:
+    """Find the pages, and the sweep of each."""
+    found = [(page, sweeps) for folder, sweeps in SWEEPS.items() for page in sorted(folder.glob("*.md"))]
+    return {page: ROOT / sweeps / f"{page.stem}.toml" for page, sweeps in found}
+
+
 def main(lakes: Path) -> None:
     """Take the lakes."""
-    pages = [page for page in sorted(DOCS.glob("*.md")) if (lakes / page.stem).is_dir()]
-    if not pages:
+    wanted = [page for page in pages() if (lakes / page.stem).is_dir()]
+    if not wanted:
         sys.exit(f"{lakes}: there is no lake of a page here")
-    for page in pages:
+    for page in wanted:
         lake = lakes / page.stem
         table = _ninescope("sweep", "table", str(lake), "--csv")
         page.with_suffix(".csv").write_text(table, encoding="utf-8")
@@ -48,7 +57,7 @@ def main(lakes: Path) -> None:
             figure = page.with_suffix(".png")
             _ninescope("sweep", "plot", str(lake), *FIGURES[page.stem], "--out", str(figure))
             pictures.reduce_colours(figure, pictures.SMALL)
-        page.write_text(with_tables(page.read_text(encoding="utf-8"), DOCS), encoding="utf-8")
+        page.write_text(with_tables(page.read_text(encoding="utf-8"), page.parent), encoding="utf-8")
 
 
 def _ninescope(*words: str) -> str:

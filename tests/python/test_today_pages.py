@@ -1,8 +1,9 @@
-"""Pages on what papers say today: their tables are what the kept numbers of their sweeps come to."""
+"""Pages on sweeps (what papers say today, comparisons): their tables are what the kept numbers come to."""
 
 from __future__ import annotations
 
 import importlib.util
+import re
 from types import ModuleType
 
 import pytest
@@ -10,8 +11,12 @@ import pytest
 from conftest import NATIVE, ROOT
 from ninescope.lab.sweep.sweep import Sweep
 
-DOCS = ROOT / "docs/papers/today"
-PAGES = sorted(DOCS.glob("*.md"))
+FOLDERS = {"docs/papers/today": "examples/sweeps/today", "docs/comparisons": "examples/sweeps"}
+SWEEPS = {
+    page: ROOT / sweeps / f"{page.stem}.toml"
+    for folder, sweeps in FOLDERS.items()
+    for page in sorted((ROOT / folder).glob("*.md"))
+}
 
 
 @pytest.fixture(scope="module")
@@ -25,20 +30,30 @@ def tool() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", SWEEPS, ids=lambda page: page.stem)
 def test_tables_are_what_was_measured(tool, page):
     text = page.read_text(encoding="utf-8")
     assert "<!-- end -->" in text
-    assert tool.with_tables(text, DOCS) == text
+    assert tool.with_tables(text, page.parent) == text
     assert "| - |" not in text, "a cell without a number"
 
 
 @pytest.mark.skipif(not NATIVE, reason="the engine is not built")
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", SWEEPS, ids=lambda page: page.stem)
 def test_each_page_has_a_sweep_that_can_be_run(page):
-    sweep = Sweep.from_file(ROOT / f"examples/sweeps/today/{page.stem}.toml")
+    sweep = Sweep.from_file(SWEEPS[page])
     rows = page.with_suffix(".csv").read_text(encoding="utf-8").splitlines()
     assert len(sweep.plan().points) == len(rows) - 1
+
+
+def test_the_tool_knows_the_pages(tool):
+    assert tool.pages() == SWEEPS
+
+
+def test_pictures_are_there_and_small():
+    for page in SWEEPS:
+        for name in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
+            assert 1_000 < (page.parent / name).stat().st_size < 100_000, name
 
 
 def test_a_pivot_has_a_line_for_each_row_and_a_column_for_each_value(tool):

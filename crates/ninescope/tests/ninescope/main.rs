@@ -24,4 +24,5 @@ mod steady;
 mod stream_channels;
 mod support;
 mod traces_beside;
+mod victims_compared;
 mod write_amplification;
