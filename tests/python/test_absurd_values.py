@@ -74,6 +74,7 @@ DRIVES: dict[str, tuple[str, list[str]]] = {
         ],
     ),
     "decisions": ("ssr-dynamic", [*SMALL, 'firmware={cores=2,clock="1GHz",command=100}']),
+    "zones": ("ssr-dynamic", [*SMALL, "zns={zone_width=1,read_only_zones=[0]}"]),
     "held back": ("ssr-dynamic", [*SMALL, "ftl.throttle=proportional"]),
     "soft decisions": ("ssr-dynamic", [*SMALL, "nand.ecc=ldpc", "nand.errors=constant"]),
 }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use ninescope_engine::meter::{Parts, SPLIT_WHOLE, Waits as Behind};
-use ninescope_engine::{Access, View};
+use ninescope_engine::{Access, Dropped, View};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{Cause, DieId, Lpa, Op, Ppa, Source};
@@ -175,6 +175,16 @@ impl Blame {
         let page = view.ftl.geometry().first_unit_of_page(place).0;
         self.last_writers.remove(&page);
         self.first_writers.entry(page).or_insert(self.drive);
+    }
+
+    /// Units of a group of a zone that was reset are forgotten: its pages are nobody's.
+    pub fn dropped(&mut self, view: &View<'_>, dropped: &Dropped) {
+        let geometry = view.ftl.geometry();
+        let begin = geometry.first_unit(dropped.group).0 + view.ftl.group(dropped.group).write_pointer;
+        for page in (begin..begin + dropped.units).step_by(geometry.units_per_page() as usize) {
+            self.first_writers.remove(&page);
+            self.last_writers.remove(&page);
+        }
     }
 
     /// A free die takes up a command: the waits of its accesses for it are over.

@@ -7,6 +7,7 @@ mod firmware;
 mod host;
 mod map;
 mod moves;
+mod zones;
 
 use ninescope::CheckLevel;
 use ninescope_engine::{BufferLimits, Event, Interface, Probe, SimulationError, View, WriteCompletion};
@@ -49,6 +50,7 @@ use crate::tier::TierBook;
 use crate::transfers::Transfers;
 use crate::trigger::Trigger;
 use crate::units::Units;
+use crate::zones::ZoneBook;
 
 /// Events between two walks over everything, at least.
 const SWEEP_EVENTS_MIN: u64 = 200_000;
@@ -89,6 +91,7 @@ pub struct Checker {
     sectors: Option<SectorBook>,
     homes: Option<HomeBook>,
     placement: Option<PlacementBook>,
+    zones: Option<ZoneBook>,
     dram: Option<DramBook>,
     firmware: Option<FirmwareBook>,
     blame: Option<Blame>,
@@ -134,6 +137,7 @@ impl Checker {
             sectors: None,
             homes: None,
             placement: None,
+            zones: None,
             dram: None,
             firmware: None,
             blame: None,
@@ -195,6 +199,7 @@ impl Checker {
         self.streams = StreamBook::started(view);
         self.homes = HomeBook::started(view);
         self.placement = PlacementBook::started(view);
+        self.zones = ZoneBook::started(view);
         self.dram = DramBook::started(view, lanes);
         self.firmware = FirmwareBook::started(view);
         if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {
@@ -225,6 +230,9 @@ impl Checker {
         }
         if let Some(book) = &self.partitions {
             book.sweep(view)?;
+        }
+        if let Some(book) = &self.zones {
+            book.compare(view)?;
         }
         self.namespaces.sweep(view)?;
         self.space.sweep(view)?;
@@ -350,6 +358,9 @@ impl Checker {
         if let Some(book) = &mut self.placement {
             book.measuring_began();
         }
+        if let Some(book) = &mut self.zones {
+            book.measuring_began();
+        }
     }
 
     fn finished(&mut self, view: &View<'_>, used: &ninescope_engine::Utilization) -> Checked {
@@ -473,8 +484,16 @@ impl Probe for Checker {
                 self.unit_written(view, slot, lpa, (old, new), merged_with)
             }
             Event::UnitTrimmed { slot, lpa, old } => self.unit_trimmed(view, slot, lpa, old),
+            Event::ZoneAnswered { slot, lpa, units, command, answer } => {
+                self.zone_answered(view, slot, (command, lpa, units), answer)
+            }
+            Event::ZoneDropped { dropped } => self.zone_dropped(view, &dropped),
             Event::Padded { last } => {
                 let padding = self.groups.padded(view, last)?;
+                if let Some(book) = &mut self.zones {
+                    book.padded(view, last, padding)?;
+                    self.space.zone_padded(view, last, padding);
+                }
                 self.ledger.padded(view, last, padding);
                 if let Some(book) = &mut self.placement {
                     book.padded(view, last, padding);
@@ -584,6 +603,9 @@ impl Probe for Checker {
                 if let Some(book) = &mut self.placement {
                     book.erased(group);
                 }
+                if let Some(book) = &mut self.zones {
+                    book.erased(view, group)?;
+                }
                 self.space.erased(view, group);
                 self.groups.erased(view.now, group)
             }
@@ -665,7 +687,10 @@ impl Probe for Checker {
                 self.interrupts.gathered(view.now, (slot, queue))?;
                 self.places.left(view.now, slot);
                 self.queues.done(slot);
-                if op == Op::Trim && forgets(view) {
+                if let Some(book) = &mut self.zones {
+                    book.done(view, slot)?;
+                }
+                if op == Op::Trim && forgets(view) && !self.requests.last_of(slot).is_void {
                     self.ledger.trimmed(view, &self.requests.get(view, slot)?.request);
                 }
                 if let Some(book) = &mut self.dram {

@@ -1,6 +1,6 @@
 //! Block groups: units handed out in order, valid counts, and what forbids an erase.
 
-use ninescope_engine::{SimulationError, View};
+use ninescope_engine::{Dropped, SimulationError, View};
 use ninescope_kernel::Ns;
 use ninescope_media::nand::FlashCommand;
 use ninescope_model::{BlockGroup, Ppa};
@@ -102,7 +102,9 @@ impl Groups {
         let units_per_page = view.ftl.geometry().units_per_page();
         let group = self.handed_out(view, last, false)?;
         let (padded, page_end) = (group.write_pointer - before, group.write_pointer);
-        if padded >= units_per_page || !page_end.is_multiple_of(units_per_page) {
+        // A zone that is finished is padded page after page.
+        let most = if view.ftl.zones().is_some() { units_per_page } else { units_per_page - 1 };
+        if padded > most || !page_end.is_multiple_of(units_per_page) {
             let what = format!("{padded} units of padding end at unit {page_end} of a group");
             return Err(Rule::ProgramOrder.violated(view.now, what));
         }
@@ -124,6 +126,21 @@ impl Groups {
             self.invalidated(view, from)?;
             self.compare_valid(view, to)?;
         }
+        Ok(())
+    }
+
+    /// Units of a group whose zone is reset are forgotten before they are on their way to the media.
+    pub fn dropped(&mut self, view: &View<'_>, dropped: &Dropped) -> Checked {
+        let group = &mut self.groups[dropped.group.index()];
+        require!(
+            group.valid == 0 && dropped.units <= group.write_pointer,
+            Zones,
+            view.now,
+            "{dropped:?} of {} units, {} of them valid",
+            group.write_pointer,
+            group.valid
+        );
+        group.write_pointer -= dropped.units;
         Ok(())
     }
 
@@ -172,8 +189,9 @@ impl Groups {
                 group.valid
             );
             require!(group.readers == 0, EraseUnderRead, now, "group {id} is erased under {} reads", group.readers);
+            let is_filled = group.write_pointer == full || view.ftl.zones().is_some();
             require!(
-                group.pending == 0 && group.write_pointer == full && !group.erasing,
+                group.pending == 0 && is_filled && !group.erasing,
                 EraseUnderMove,
                 now,
                 "group {id} is erased with {} of {full} units handed out and {} moves into it under way{}",

@@ -47,6 +47,8 @@ pub struct Ledger {
     split_commands: u64,
     /// Pages programmed since the beginning, warm-up included.
     pages_programmed_ever: u64,
+    /// Units that were handed out and never programmed, because their zone was reset, since the beginning.
+    dropped_ever: u64,
     /// Units handed out when measuring began.
     handed_out_before: u64,
     /// Units handed out and not programmed at the beginning.
@@ -102,8 +104,14 @@ impl Ledger {
         self.page_reads[source as usize] += 1;
     }
 
+    /// So many units that were handed out are never programmed.
+    pub fn dropped(&mut self, units: u32) {
+        self.dropped_ever += u64::from(units);
+    }
+
     pub fn measuring_began(&mut self, handed_out: u64) {
         *self = Self {
+            dropped_ever: self.dropped_ever,
             pages_programmed_ever: self.pages_programmed_ever,
             open_units_at_start: self.open_units_at_start,
             handed_out_before: handed_out,
@@ -173,7 +181,7 @@ impl Ledger {
     pub fn programs_balance(&self, view: &View<'_>, handed_out: u64, open_units: u64) -> Checked {
         let programmed = self.pages_programmed_ever * u64::from(view.ftl.geometry().units_per_page());
         require!(
-            self.open_units_at_start + handed_out == programmed + open_units,
+            self.open_units_at_start + handed_out == programmed + open_units + self.dropped_ever,
             Ledger,
             view.now,
             "{handed_out} units were handed out and {} were open before; {programmed} are programmed and {open_units} open",

@@ -45,6 +45,7 @@ mod trigger;
 mod units;
 mod victim;
 pub mod worlds;
+mod zones;
 
 pub use checker::Checker;
 pub use marks::{Mark, Marks};

@@ -42,6 +42,12 @@ marks! {
     MergedWithZeros, "merged_with_zeros", "A unit written in part was completed with zeros.";
     MergedPartWrites, "concurrent_partial_writes", "Two partial writes of one unit were under way at a time.";
     TrimInController, "trim_of_unit_in_controller", "A unit was trimmed before it was on the media.";
+    ZoneAppend, "zone_append", "A zone took an append.";
+    ZoneReset, "zone_reset", "A zone was reset.";
+    ZoneFinished, "zone_finished", "A zone was finished.";
+    ZoneRefuses, "zone_refuses", "A zone refused a command.";
+    ZoneClosedForAnother, "zone_closed_for_another", "The drive closed a zone to open another one.";
+    ZoneDropsUnits, "zone_drops_units", "A zone was reset of which units were in the controller.";
     TrimUnmapped, "trim_of_unmapped_unit", "A unit was trimmed that was not mapped.";
     OverwriteInController, "overwrite_in_controller", "A unit was overwritten before it was on the media.";
     OverwriteWhileMoved, "overwrite_while_moved", "A unit was overwritten or trimmed while garbage collection moved it.";

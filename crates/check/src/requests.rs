@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use ninescope_engine::meter::{Parts, SPLIT, Waits, is_split_whole};
 use ninescope_engine::{Lower, View};
+use ninescope_ftl::ZoneError;
 use ninescope_kernel::Ns;
-use ninescope_model::{Cause, Lpa, Op, Request};
+use ninescope_model::{Cause, Lba, Lpa, Op, Request, ZoneCommand};
 
 use crate::rule::{Checked, require};
 
@@ -29,6 +30,8 @@ pub struct Inside {
     /// Another command was inside during its life.
     company: bool,
     live: bool,
+    /// A zone refused it, or it manages one and forgets nothing.
+    pub is_void: bool,
 }
 
 /// Requests of one job.
@@ -174,6 +177,7 @@ impl Requests {
             fetched: now,
             company,
             live: true,
+            is_void: false,
         };
         self.open.push_back((self.order, slot));
         Ok(())
@@ -221,6 +225,24 @@ impl Requests {
         Ok(())
     }
 
+    /// A zone answers a command: an append goes where it says, and a reset is of all of it.
+    pub fn zone_answered(&mut self, view: &View<'_>, slot: u32, command: ZoneCommand, answer: Result<Lpa, ZoneError>) {
+        let per_unit = view.ftl.geometry().sectors_per_unit();
+        let size = view.ftl.zones().map_or(0, |zones| zones.layout().size());
+        let entry = &mut self.slots[slot as usize];
+        let Ok(first) = answer else {
+            entry.is_void = true;
+            return;
+        };
+        entry.is_void = matches!(command, ZoneCommand::Finish | ZoneCommand::Open | ZoneCommand::Close);
+        if !entry.is_void {
+            entry.request.lba = Lba(u64::from(first.0) * u64::from(per_unit));
+        }
+        if command == ZoneCommand::Reset {
+            entry.request.sectors = size * per_unit;
+        }
+    }
+
     /// The command that is or was last in a slot.
     pub fn last_of(&self, slot: u32) -> &Inside {
         &self.slots[slot as usize]
@@ -245,7 +267,7 @@ impl Requests {
             return Err(crate::Rule::RequestLifecycle.violated(now, what));
         }
         let trims = request.op == Op::Trim && forgets(view);
-        if request.op == Op::Write || trims {
+        if (request.op == Op::Write || trims) && !entry.is_void {
             let asked = units_of(request, sectors_per_unit(view)).len();
             if entry.units_done as usize != asked {
                 let what =

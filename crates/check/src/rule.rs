@@ -85,6 +85,8 @@ rules! {
         "What crosses a channel by sector are the sectors that were asked for, or that were written, and a rest that is read by sector has been used.";
     ReclaimUnits, "reclaim-units",
         "A reclaim unit holds what was written by one handle, or what was moved of one, or of several that are initially isolated; what is counted of handles is what was seen.";
+    Zones, "zones",
+        "A zone takes a command as its state and the limits allow, and says why it does not; it is written in order, each stripe in the next of its block groups, and erased after a reset alone.";
     Wear, "wear", "Erase counts of the FTL and of the media are the erases seen.";
     Ledger, "ledger",
         "Counters are the numbers of the events they count; units programmed = host + map + moves + padding.";

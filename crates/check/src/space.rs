@@ -1,6 +1,6 @@
 //! What host writes may take: free groups, as far as garbage collection leaves them, and room in the write buffer.
 
-use ninescope_engine::{BufferLimits, View};
+use ninescope_engine::{BufferLimits, Dropped, View};
 use ninescope_ftl::GroupState;
 use ninescope_media::nand::FlashCommand;
 use ninescope_model::{BlockGroup, Pool, Ppa, Stream};
@@ -105,6 +105,24 @@ impl Space {
             let pool = geometry.pool_and_block(geometry.group_and_offset(last).0).0;
             self.buffered[geometry.die_of_pool(pool).index()] += 1;
             self.buffered_in_all += 1;
+        }
+    }
+
+    /// Padding of a zone may begin a group.
+    pub fn zone_padded(&mut self, view: &View<'_>, last: Ppa, units: u32) {
+        let (group, offset) = view.ftl.geometry().group_and_offset(last);
+        if offset + 1 == units {
+            self.opened(view, group);
+        }
+    }
+
+    /// Of a group whose zone is reset, pages are in the buffer no more; it is free where it is not to be erased.
+    pub fn dropped(&mut self, view: &View<'_>, dropped: &Dropped) {
+        let pool = view.ftl.geometry().pool_and_block(dropped.group).0;
+        self.buffered[view.ftl.geometry().die_of_pool(pool).index()] -= dropped.pages;
+        self.buffered_in_all -= dropped.pages;
+        if !dropped.erase {
+            self.pool(view, dropped.group).free += 1;
         }
     }
 

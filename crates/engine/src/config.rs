@@ -139,6 +139,11 @@ impl EngineConfig {
         geometry.pools_per_die() * (geometry.frontier_planes - 1) + 1
     }
 
+    /// The same of a drive with zones, of which so many may be active: each may have a stripe that is not full.
+    pub fn zoned_pages_min(geometry: &Geometry, active: u32) -> u32 {
+        active.saturating_mul(geometry.frontier_planes - 1).saturating_add(1)
+    }
+
     /// The fewest with which every stripe can fill where all dies share the buffer, each of which needs `of_die`.
     pub fn shared_buffered_pages_min(geometry: &Geometry, of_die: u32) -> u32 {
         geometry.dies() * (of_die - 1) + 1

@@ -33,7 +33,7 @@ pub use device::{Device, HostEnd, Progress, Seen};
 pub use dram::{Dram, DramAccess, DramConfig, DramCounters, DramUse};
 pub use error::{SimulationError, Violation};
 pub use firmware::{DECISIONS, Dealing, Decision, Firmware, FirmwareConfig, FirmwareCounters, Step};
-pub use flash::{BufferLimits, MergedWith, ReadFrom};
+pub use flash::{BufferLimits, Dropped, MergedWith, ReadFrom};
 pub use host::{LaneConfig, Limit, RequestLogEntry, Think};
 pub use meter::Utilization;
 pub use policies::channel_arbitration::ChannelArbitrationConfig;

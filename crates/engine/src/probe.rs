@@ -6,18 +6,18 @@
 use std::any::Any;
 use std::fmt;
 
-use ninescope_ftl::Ftl;
+use ninescope_ftl::{Ftl, ZoneError};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{FlashCommand, Nand};
 use ninescope_media::scm::{ScmCommand, ScmCommandKind, Verified};
-use ninescope_model::{BankId, BlockGroup, Cause, DieId, Lpa, Op, Pool, Ppa, Request, SlotId, Source};
+use ninescope_model::{BankId, BlockGroup, Cause, DieId, Lpa, Op, Pool, Ppa, Request, SlotId, Source, ZoneCommand};
 
 use crate::config::{ProtocolConfig, SectorRules, WriteCompletion};
 use crate::counters::EngineCounters;
 use crate::dram::{Dram, DramAccess};
 use crate::error::SimulationError;
 use crate::firmware::{Firmware, Step};
-use crate::flash::{BufferLimits, MergedWith, ReadFrom};
+use crate::flash::{BufferLimits, Dropped, MergedWith, ReadFrom};
 use crate::host::Limit;
 use crate::mapping::{CacheChange, Mapping};
 use crate::meter::{Meter, Parts, Utilization, Waits};
@@ -128,6 +128,11 @@ pub enum Event<'a> {
     UnitWritten { slot: u32, lpa: Lpa, old: Ppa, new: Ppa, merged_with: MergedWith },
     /// A unit was forgotten; `old` may be unmapped.
     UnitTrimmed { slot: u32, lpa: Lpa, old: Ppa },
+    /// A zone answers a command of the host, from the unit `lpa` on: with the first unit that a write goes to, or why it does not take
+    /// it. Of a `command` that is none, `units` are written or, where there are none, read.
+    ZoneAnswered { slot: u32, lpa: Lpa, units: u32, command: ZoneCommand, answer: Result<Lpa, ZoneError> },
+    /// Of a group of a zone that was reset, what was in the controller is forgotten.
+    ZoneDropped { dropped: Dropped },
     /// The open page of a frontier was filled up with padding, up to and with the unit `last`.
     Padded { last: Ppa },
     /// A unit that the host writes finds no place, and so do those of its command behind it: no page is free, or the

@@ -57,6 +57,7 @@ impl Case {
             victim_selection: self.victim.clone(),
             partitions: Vec::new(),
             homes: Vec::new(),
+            zones: None,
             seed: self.seed,
         })
     }

@@ -9,6 +9,7 @@ use crate::partition::{self, Partition};
 use crate::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
 };
+use crate::zones::ZoneConfig;
 
 /// Everything the FTL's behaviour depends on. As text it names a drive whose state is saved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,6 +40,9 @@ pub struct FtlConfig {
     /// By kind of data that is written: the pools that it has for itself; none: all kinds go to all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub homes: Vec<Vec<u32>>,
+    /// The zones that the host's addresses are; absent: they are written in any order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zones: Option<ZoneConfig>,
     /// The run's seed.
     pub seed: u64,
 }
@@ -104,6 +108,10 @@ impl FtlConfig {
     pub fn check(&self) -> Result<(), FtlError> {
         self.check_partitions()?;
         self.check_homes()?;
+        if self.zones.is_some() {
+            // Nothing is collected, and so nothing is spare.
+            return Ok(());
+        }
         let geometry = &self.geometry;
         let share = self.units_at_rest().div_ceil(geometry.pools());
         let needed = share.div_ceil(geometry.units_per_group()).saturating_add(self.spare_groups_needed());

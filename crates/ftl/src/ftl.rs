@@ -10,6 +10,7 @@ mod filling;
 mod own_planes;
 mod snapshot;
 mod validity;
+mod zoned;
 
 use ninescope_kernel::{BitTable, IdTable, NONE, prefetch};
 use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa, Stream};
@@ -29,8 +30,10 @@ use crate::policies::{
 };
 use crate::pool::PoolRecord;
 use crate::reclaim_units::ReclaimUnits;
+use crate::zones::{ZoneLayout, Zones};
 
 pub use collection::GcStep;
+pub use zoned::ResetGroup;
 
 /// Where a unit was placed.
 #[allow(clippy::struct_excessive_bools)] // four independent facts that the driver acts on
@@ -134,6 +137,8 @@ pub struct Ftl {
     isolates: bool,
     /// What is counted of placement handles, where there are any.
     reclaim_units: Option<Box<ReclaimUnits>>,
+    /// The zones, where the host's addresses are zones: nothing is collected then.
+    zones: Option<Box<Zones>>,
     /// Whether the stream choice tells clean data from dirty data.
     knows_clean: bool,
     /// Units of the map, behind those of the host.
@@ -185,6 +190,7 @@ impl Ftl {
             victim_selection: Default::default(),
             partitions: Vec::new(),
             homes: Vec::new(),
+            zones: None,
             seed: 0,
         })
     }
@@ -203,6 +209,10 @@ impl Ftl {
         (0..pool_count).for_each(|position| all.set(position));
         let homes =
             Homes::new(&config.homes, (&config.page_allocation, &geometry), config.units_that_fit(1), &position_of);
+        let zones = config.zones.as_ref().map(|zones| {
+            let layout = ZoneLayout::new(zones, &geometry, pool_at.clone());
+            Box::new(Zones::new(zones, layout))
+        });
         let blocks = geometry.blocks_per_plane;
         let stream_choice = config.stream_choice.build(config.units_at_rest(), geometry.groups());
         let (kinds, knows_clean) = (config.kinds(), stream_choice.knows_clean());
@@ -235,6 +245,7 @@ impl Ftl {
                 .chosen()
                 .placement()
                 .map(|told| Box::new(ReclaimUnits::new(told.clone()))),
+            zones,
             stream_choice,
             kinds,
             knows_clean,
@@ -318,6 +329,9 @@ impl Ftl {
         self.counters = FtlCounters::default();
         if let Some(units) = &mut self.reclaim_units {
             units.clear();
+        }
+        if let Some(zones) = &mut self.zones {
+            zones.clear_counts();
         }
         for (before, record) in self.erases_before.iter_mut().zip(&self.groups) {
             *before = record.erase_count;
@@ -502,6 +516,9 @@ impl Ftl {
 
     /// Whether any pool where it may go has units that host writes of the kind of a unit may take.
     pub fn has_space_for(&self, lpa: Lpa, clean: bool, told: Told) -> bool {
+        if self.zones.is_some() {
+            return !self.is_being_reset(lpa);
+        }
         let has_space = &self.has_space[self.kind_of_write(lpa, clean, told) as usize];
         match &self.partitioned {
             None => has_space.next_set(0).is_some(),
@@ -531,6 +548,9 @@ impl Ftl {
     #[allow(clippy::inline_always)]
     #[inline(always)]
     pub fn write_as(&mut self, lpa: Lpa, clean: bool, told: Told) -> Option<Placed> {
+        if self.zones.is_some() {
+            return self.write_in_zone(lpa);
+        }
         let kind = self.kind_of_write(lpa, clean, told);
         let accepting = &self.accepting[kind as usize];
         let position = match &mut self.partitioned {
@@ -630,6 +650,9 @@ impl Ftl {
 
     /// The unit last handed out of a stream's open group, `None` when no group is open or it is untouched.
     pub fn last_allocated(&self, pool: Pool, stream: Stream) -> Option<Ppa> {
+        if self.zones.is_some() {
+            return self.last_in_block(pool, stream);
+        }
         let frontier = self.pools[pool.index()].frontiers[stream.index()];
         let open = frontier.group != NONE && frontier.next > 0;
         open.then(|| Ppa(self.geometry.first_unit(BlockGroup(frontier.group)).0 + frontier.next - 1))

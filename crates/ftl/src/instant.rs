@@ -153,6 +153,7 @@ impl<'a> InstantDriver<'a> {
         for group in (0..self.ftl.geometry().groups()).map(BlockGroup) {
             self.ftl.programmed(group, self.ftl.group(group).write_pointer);
         }
+        self.ftl.prepare_zones();
     }
 
     #[cold]

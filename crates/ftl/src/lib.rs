@@ -17,11 +17,13 @@ mod partition;
 pub mod policies;
 mod pool;
 mod reclaim_units;
+mod zones;
 
 pub use block::{BlockRecord, GroupState};
 pub use config::{FtlConfig, FtlError};
 pub use counters::FtlCounters;
-pub use ftl::{CollectionRules, Ftl, GcStep, Padded, Placed, Residence};
+pub use ftl::{CollectionRules, Ftl, GcStep, Padded, Placed, ResetGroup, Residence};
 pub use instant::InstantDriver;
 pub use partition::{Partition, Partitions};
 pub use reclaim_units::{HandleCounts, PlacementCounts, ReclaimUnits, UnitCounts};
+pub use zones::{Zone, ZoneConfig, ZoneCounts, ZoneError, ZoneLayout, ZoneState, Zones};

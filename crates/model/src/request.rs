@@ -70,6 +70,50 @@ impl CacheHint {
     }
 }
 
+/// What a command asks of a zone, beyond reading it and writing it at its write pointer. A command of management is a TRIM that
+/// says so: it moves no data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[repr(u8)]
+pub enum ZoneCommand {
+    /// Nothing: a read, a write at the write pointer, a TRIM.
+    #[default]
+    None,
+    /// Of a write: the drive says where in the zone it goes (Zone Append).
+    Append,
+    /// The zone holds nothing from now on.
+    Reset,
+    /// The zone is full, whatever was written.
+    Finish,
+    /// The zone stays open until it is closed.
+    Open,
+    /// The zone needs no resources of an open one.
+    Close,
+}
+
+impl ZoneCommand {
+    /// All of them, in index order.
+    pub const ALL: [Self; 6] = [Self::None, Self::Append, Self::Reset, Self::Finish, Self::Open, Self::Close];
+
+    /// The word for it in jobs and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Append => "append",
+            Self::Reset => "reset",
+            Self::Finish => "finish",
+            Self::Open => "open",
+            Self::Close => "close",
+        }
+    }
+
+    /// Whether it is what nobody need say.
+    #[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+    pub fn is_none(&self) -> bool {
+        *self == Self::None
+    }
+}
+
 /// One host request as a workload produces it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Request {
@@ -88,6 +132,8 @@ pub struct Request {
     /// Of a write: the number of the stream that the host names for it (NVMe's stream identifier, FDP's placement handle), 0 for
     /// none.
     pub stream: u8,
+    /// What it asks of a zone, on a drive that has zones.
+    pub zone: ZoneCommand,
 }
 
 impl Request {

@@ -22,6 +22,7 @@ from ninescope.result.result import Result
 from ninescope.result.slowest import DieAct, Slowest, SlowRequest, Stage
 from ninescope.result.tables import Columns
 from ninescope.result.waf import Change, MeasuredWaf, Steadiness, SteadyState, Waf
+from ninescope.result.zones import Zones
 
 __all__ = [
     "BLOCKS_REQUESTS",
@@ -56,4 +57,5 @@ __all__ = [
     "Waf",
     "WaitBand",
     "WaitedFor",
+    "Zones",
 ]

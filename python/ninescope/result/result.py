@@ -31,6 +31,7 @@ from ninescope.result.stored import known_keys
 from ninescope.result.tables import Columns, block_frame, histogram_frame, read_blocks, read_histograms
 from ninescope.result.tier import Tier
 from ninescope.result.waf import STEADINESS, MeasuredWaf, Steadiness, SteadyState, Waf, steadiness_of
+from ninescope.result.zones import Zones
 from ninescope.toml import dumps
 
 if TYPE_CHECKING:
@@ -230,6 +231,11 @@ class Result:
     def fdp(self) -> Fdp | None:
         """What was written by each placement handle; None where the drive has none."""
         return Fdp.of(self.document)
+
+    @cached_property
+    def zns(self) -> Zones | None:
+        """What was asked of the zones of the drive; None where it has none."""
+        return Zones.of(self.document)
 
     @cached_property
     def endurance(self) -> Endurance | None:

@@ -15,6 +15,7 @@ from ninescope.text.partitions import facts as partition_facts
 from ninescope.text.reliability import facts as reliability_facts
 from ninescope.text.tier import facts as tier_facts
 from ninescope.text.units import binary, duration, percent
+from ninescope.text.zones import facts as zone_facts
 
 
 def facts(result: Result) -> Iterator[tuple[str, str]]:
@@ -37,6 +38,8 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
     yield from partition_facts(result)
     if result.fdp is not None:
         yield from fdp_facts(result.fdp)
+    if result.zns is not None:
+        yield from zone_facts(result.zns)
     if result.steadiness is not None:
         yield "steady", _steadiness(result.steadiness)
     operations: Mapping[str, int] = document.get("operations") or {}

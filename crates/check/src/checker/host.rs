@@ -74,6 +74,10 @@ impl Checker {
         request: &Request,
         (parts, behind, transaction): (&Parts, &[Waits], u32),
     ) -> Checked {
+        let refused = match &mut self.zones {
+            Some(book) => book.completed(view, slot)?,
+            None => false,
+        };
         let order = self.requests.completed(view, (slot, id), request, parts, last)?;
         self.map_wait_is(view, slot, parts)?;
         self.requests.waited_behind(view, id, parts, behind)?;
@@ -106,10 +110,11 @@ impl Checker {
             book.host_completes(view, slot)?;
             book.inside(view.now, self.requests.taken_in() - self.requests.completed_count());
         }
-        if request.op == Op::Trim && forgets(view) && !gathered {
+        let is_void = refused || self.requests.last_of(slot).is_void;
+        if request.op == Op::Trim && forgets(view) && !gathered && !is_void {
             self.ledger.trimmed(view, request);
         }
-        if let Some(oracle) = &mut self.oracle {
+        if let Some(oracle) = self.oracle.as_mut().filter(|_| !is_void) {
             let inside = self.requests.last_of(slot);
             // The command itself is still to be judged: nothing that it may have returned is forgotten before.
             let span = (order, self.requests.oldest_invocation().min(inside.invocation));
@@ -170,6 +175,9 @@ impl Checker {
             blame.unit_written(view, slot, lpa, new);
         }
         agrees(view, lpa, new)?;
+        if let Some(book) = &mut self.zones {
+            book.written(view, lpa, new)?;
+        }
         self.lies_in_its_partition(view, lpa, new)?;
         self.host_unit_placed(view, old, new)?;
         if let (Some(book), Some(banks)) = (&mut self.tier, &mut self.banks) {

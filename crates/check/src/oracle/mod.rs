@@ -222,7 +222,10 @@ impl Oracle {
         if inside.request.fua {
             self.mark_fua_beside_others(view, slot, new, marks);
         }
-        self.buffered.push_back(unit);
+        if view.ftl.zones().is_none() {
+            // What a zone took is safe where it is: a FLUSH waits for nothing.
+            self.buffered.push_back(unit);
+        }
         if self.completes_at_program || inside.request.fua {
             self.command(slot).placed.push(unit);
         }

@@ -43,6 +43,7 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
         ftl: if of_scm_alone { FtlSection::default() } else { ftl(dice, &geometry, below == Below::Flash) },
         controller: controller(dice),
         scheduler: SchedulerConfig { multi_plane: dice.chance(75), ..SchedulerConfig::default() },
+        zns: None,
         namespaces: Vec::new(),
         backing_store: None,
         scrub: None,

@@ -12,7 +12,7 @@ use super::keys::{policy_name, put_at, take_at, value_at};
 use super::run::TENANTS_MAX;
 use super::world::{Line, WorldLimit};
 use super::{ArrivalKind, World};
-use super::{namespaces, partitions};
+use super::{namespaces, partitions, zones};
 
 /// Attempts at a drive that is accepted: most are refused for want of spare blocks.
 const ATTEMPTS: u32 = 200;
@@ -48,7 +48,15 @@ pub fn generate(seed: u64) -> World {
             partitions: Vec::new(),
             drive,
         };
+        if placement == "nand-only" {
+            zones::divide(&mut dice.of("zones"), &mut world);
+        }
         let Ok(plan) = world.plan() else { continue };
+        let ftl = plan.shape().ftl.clone();
+        if let Some(told) = &ftl.zones {
+            world.requests = zones::requests(&mut dice.of("requests of zones"), told, &ftl.geometry, ftl.logical_units);
+            return world;
+        }
         divide_cache(&mut dice.of("cache parts"), &mut world);
         write_through(&mut dice.of("writes through"), &mut world);
         if placement == "nand-only" {

@@ -21,6 +21,7 @@ mod run;
 mod scm;
 mod shrink;
 mod world;
+mod zones;
 
 pub use generate::generate;
 pub use hunt::{Hunt, HuntReport, Sighting};

@@ -8,7 +8,7 @@ use ninescope::{CheckLevel, DriveSource, Plan, PrefillMode, PrefillOrder, RunReq
 use ninescope_engine::Limit;
 use ninescope_ftl::Partition;
 use ninescope_kernel::Ns;
-use ninescope_model::{Arrival, CacheHint, Lba, Op, Request};
+use ninescope_model::{Arrival, CacheHint, Lba, Op, Request, ZoneCommand};
 use serde::{Deserialize, Serialize};
 
 /// How requests arrive.
@@ -76,13 +76,16 @@ pub struct Line(pub Request);
 
 impl fmt::Display for Line {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Request { submitted, lba, sectors, op, hint, fua, stream } = self.0;
+        let Request { submitted, lba, sectors, op, hint, fua, stream, zone } = self.0;
         write!(formatter, "{} {} {} {sectors}", submitted.0, op.name(), lba.0)?;
         if hint != CacheHint::None {
             write!(formatter, " {}", hint.name())?;
         }
         if stream != 0 {
             write!(formatter, " stream={stream}")?;
+        }
+        if zone != ZoneCommand::None {
+            write!(formatter, " zone={}", zone.name())?;
         }
         if fua { formatter.write_str(" fua") } else { Ok(()) }
     }
@@ -102,6 +105,10 @@ impl FromStr for Line {
         let mut words: Vec<&str> = text.split_whitespace().collect();
         let fua = words.last() == Some(&"fua");
         words.truncate(words.len() - usize::from(fua));
+        let of_zone = words.last().and_then(|word| word.strip_prefix("zone="));
+        let known = |name| ZoneCommand::ALL.into_iter().find(|known| known.name() == name).ok_or_else(wrong);
+        let zone = of_zone.map_or(Ok(ZoneCommand::None), known)?;
+        words.truncate(words.len() - usize::from(of_zone.is_some()));
         let named = words.last().and_then(|word| word.strip_prefix("stream="));
         let stream = named.map_or(Ok(0), |number| number.parse().map_err(|_| wrong()))?;
         words.truncate(words.len() - usize::from(named.is_some()));
@@ -117,7 +124,7 @@ impl FromStr for Line {
         if (sectors == 0) != (op == Op::Flush) || fua && op != Op::Write {
             return Err(wrong());
         }
-        Ok(Self(Request { submitted: Ns(number(time)?), lba: Lba(number(lba)?), sectors, op, hint, fua, stream }))
+        Ok(Self(Request { submitted: Ns(number(time)?), lba: Lba(number(lba)?), sectors, op, hint, fua, stream, zone }))
     }
 }
 

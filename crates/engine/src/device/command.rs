@@ -79,12 +79,14 @@ impl<K: Kind> Device<K> {
                 Flow::Scm => self.start_on_scm(index, QueueClass::HostRead),
                 Flow::Tier if self.waits_for_memory => self.tiered_read_looks_up(index),
                 Flow::Tier => self.start_tiered_read(index),
+                Flow::Zoned => self.start_zoned_read(index),
             },
             Op::Trim => match self.flow {
                 Flow::Flash => self.start_trim(index),
                 Flow::FlashByMemory => self.trim_looks_up(index),
                 Flow::Scm => self.trim_on_scm(index),
                 Flow::Tier => self.start_tiered_trim(index),
+                Flow::Zoned => self.zone_is_managed(index),
             },
             Op::Flush => self.start_flush(index),
             Op::Write => self.enter_link_in(index),
@@ -115,6 +117,7 @@ impl<K: Kind> Device<K> {
             Flow::Scm => self.start_on_scm(index, QueueClass::HostProgram),
             Flow::Tier if self.waits_for_memory => self.tiered_write_comes_into_dram(index),
             Flow::Tier => self.start_tiered_write(index),
+            Flow::Zoned => self.start_zoned_write(index),
         }
     }
 

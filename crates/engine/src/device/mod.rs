@@ -19,6 +19,7 @@ mod scm_only;
 mod seen;
 mod tier;
 mod write;
+mod zoned;
 
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{NONE, Ns, ResourceId, WakeQueue};
@@ -42,6 +43,7 @@ use crate::transaction::TransactionStore;
 
 use kind::{Kind, Plain};
 pub use seen::{HostEnd, Seen};
+use zoned::ZoneWork;
 
 /// How commands are carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +56,8 @@ enum Flow {
     Scm,
     /// By two media.
     Tier,
+    /// By flash in zones.
+    Zoned,
 }
 
 /// What a slice of a run got to.
@@ -88,6 +92,8 @@ pub struct Device<K: Kind = Plain> {
     probe: K::Probe,
     /// How commands are carried out.
     flow: Flow,
+    /// Commands that manage zones, and wait for writes, programs or erases.
+    zone_works: Vec<ZoneWork>,
     /// What there was when nothing more came from the host.
     host_end: Option<Box<HostEnd>>,
     /// Room for it.
@@ -191,6 +197,7 @@ impl<K: Kind> Device<K> {
         let (geometry, shape) = (*ftl.geometry(), *scm.layout());
         let resources = Resources::new(geometry.dies(), geometry.channels, shape.banks(), shape.channels());
         scm.join_drive(config, resources);
+        let flow = if ftl.zones().is_some() { Flow::Zoned } else { Flow::Flash };
         let sectors = u64::from(ftl.logical_units()) * u64::from(geometry.sectors_per_unit());
         Self {
             run: Run::new(resources, transactions_of(config, &geometry, resources), lanes.len()),
@@ -203,7 +210,8 @@ impl<K: Kind> Device<K> {
             dram: None,
             waits_for_memory: false,
             probe,
-            flow: Flow::Flash,
+            flow,
+            zone_works: Vec::with_capacity(if flow == Flow::Zoned { config.queue_depth as usize } else { 0 }),
             host_end: None,
             host_end_to_be: None,
             finished_told: false,
@@ -377,6 +385,7 @@ impl<K: Kind> Device<K> {
                 // Whatever changes the map at this instant has by now.
                 Flow::FlashByMemory if self.map_may_have_work() => drop(self.pump_map()?),
                 Flow::Flash | Flow::FlashByMemory => {}
+                Flow::Zoned => self.pump_zones()?,
                 Flow::Scm => self.drain_scm()?,
                 // What goes down changes the map, and what the map tells of is read above and below.
                 Flow::Tier => {
@@ -520,6 +529,7 @@ mod tests {
             victim_selection: Default::default(),
             partitions: Vec::new(),
             homes: Vec::new(),
+            zones: None,
             seed: 1,
         })
         .expect("enough spare blocks");

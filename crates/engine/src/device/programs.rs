@@ -5,8 +5,8 @@ use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::FlashCommand;
 use ninescope_model::{Cause, DieId, Pool, Source, Stream};
 
-use super::Device;
 use super::kind::Kind;
+use super::{Device, Flow};
 use crate::error::SimulationError;
 use crate::flash::Flash;
 use crate::meter::Parts;
@@ -83,6 +83,9 @@ impl<K: Kind> Device<K> {
                 self.finish_moves(index)?;
             }
             self.run.transactions.slab.remove(index);
+            if self.flow == Flow::Zoned {
+                self.zone_page_programmed(transaction.ppa());
+            }
         }
         Ok(())
     }
@@ -126,6 +129,10 @@ impl<K: Kind> Device<K> {
     /// Pads and sends every open page the host wrote into, and waits for their programs.
     pub(super) fn start_flush(&mut self, index: u32) -> Result<(), SimulationError> {
         self.host.sets_out(index, self.run.now);
+        if self.flow == Flow::Zoned {
+            // What zones took is safe in the controller, and nobody pads what lies before a write pointer.
+            return self.complete(index, &mut Parts::default(), NONE);
+        }
         self.send_partial_pages()?;
         if self.tier.as_ref().is_some_and(TierPart::is_volatile) {
             self.tiered().flush_comes(index);

@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use ninescope_ftl::Residence;
 use ninescope_ftl::policies::Told;
+use ninescope_ftl::{Ftl, Partitions, Residence};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_model::{Cause, Lpa, Source};
 
@@ -174,13 +174,35 @@ impl Flash {
     /// The line of a unit.
     #[inline]
     pub(super) fn line_of(&self, unit: u32) -> usize {
+        if let Some(zones) = self.ftl.zones() {
+            return zones.layout().set_of(zones.layout().zone_and_offset(Lpa(unit)).0) as usize;
+        }
         self.ftl.partitions().map_or(0, |partitions| partitions.of_unit(Lpa(unit)) as usize)
     }
 
     /// The first unit behind this one that may have to wait in another line.
     #[inline]
     pub fn line_ends_at(&self, unit: u32) -> u32 {
+        if self.ftl.zones().is_some() {
+            // No write goes beyond its zone.
+            return u32::MAX;
+        }
         self.ftl.partitions().map_or(u32::MAX, |partitions| partitions.end_of(Lpa(unit)))
+    }
+
+    /// How many lines a drive has.
+    pub(super) fn lines_of(ftl: &Ftl) -> u32 {
+        match ftl.zones() {
+            Some(zones) => zones.layout().sets(),
+            None => ftl.partitions().map_or(1, Partitions::count),
+        }
+    }
+
+    /// Whether a write that a zone took waits for its place.
+    pub fn has_writes_waiting(&self, zone: u32) -> bool {
+        let Some(zones) = self.ftl.zones().filter(|_| self.line.stalled > 0) else { return false };
+        let line = &self.line.lines[zones.layout().set_of(zone) as usize];
+        line.iter().any(|entry| zones.layout().zone_and_offset(Lpa(entry.next)).0 == zone)
     }
 
     /// How many are before an entry. One whose turn had come keeps it: it is behind those that had their turn before, or have

@@ -19,6 +19,7 @@ mod sectors;
 mod suspend;
 mod tenants;
 mod throttle;
+mod zoned;
 
 use ninescope_ftl::{Ftl, Partitions};
 use ninescope_kernel::Ns;
@@ -40,6 +41,7 @@ pub use map::{MergedWith, ReadFrom};
 pub use phases::Ending;
 pub use programs::BufferLimits;
 pub use sectors::all_sectors;
+pub use zoned::Dropped;
 
 use clean::FlushReads;
 use collection::Collection;
@@ -112,7 +114,7 @@ impl Flash {
             flush_reads: FlushReads::with_capacity(flush_reads),
             collection: Collection::new(&mut ftl, config.gc_pages_in_flight),
             throttle: Throttle::new(&config.throttle, ftl.partitions().map_or(1, Partitions::count)),
-            line: WriteLines::with_capacity(ftl.partitions().map_or(1, Partitions::count), depth * 3),
+            line: WriteLines::with_capacity(Self::lines_of(&ftl), depth * 3),
             geometry,
             ftl,
             nand,

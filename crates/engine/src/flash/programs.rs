@@ -45,9 +45,12 @@ impl Programs {
     /// Nothing on its way but what a prepared drive left in its frontiers.
     pub fn new(config: &EngineConfig, ftl: &Ftl) -> Self {
         let geometry = ftl.geometry();
-        let minimum = EngineConfig::buffered_pages_min(geometry);
+        let minimum = match ftl.zones() {
+            None => EngineConfig::buffered_pages_min(geometry),
+            Some(zones) => EngineConfig::zoned_pages_min(geometry, zones.limits().1),
+        };
         let of_all_minimum = EngineConfig::shared_buffered_pages_min(geometry, minimum);
-        let of_pool = Stream::of_kinds(ftl.kinds());
+        let of_pool = Stream::of_kinds(ftl.frontier_kinds());
         let streams = (0..geometry.pools()).flat_map(|pool| of_pool.clone().map(move |stream| (Pool(pool), stream)));
         Self {
             streams: of_pool.clone().count(),
@@ -67,7 +70,7 @@ impl Programs {
 
     /// How many stripes may be open.
     pub fn stripes_of(ftl: &Ftl) -> usize {
-        ftl.geometry().pools() as usize * Stream::of_kinds(ftl.kinds()).count()
+        ftl.geometry().pools() as usize * Stream::of_kinds(ftl.frontier_kinds()).count()
     }
 
     #[inline]
@@ -157,7 +160,12 @@ impl Flash {
 
     /// The streams that take what the host writes.
     pub fn host_streams(&self) -> impl Iterator<Item = Stream> + use<> {
-        let kinds = if self.ftl.translation_units() > 0 { 1 } else { self.ftl.kinds() };
+        let kinds = match self.ftl.zones() {
+            None if self.ftl.translation_units() > 0 => 1,
+            None => self.ftl.kinds(),
+            // Nobody pads what lies before the write pointer of a zone.
+            Some(_) => 0,
+        };
         (0..kinds).map(Stream::of_writes)
     }
 
@@ -372,6 +380,21 @@ impl Flash {
         let pools_per_die = self.geometry.pools_per_die();
         for pool in die.0 * pools_per_die..(die.0 + 1) * pools_per_die {
             self.ftl.set_room(Pool(pool), room);
+        }
+    }
+
+    // ---- zones -------------------------------------------------------------------------------------
+
+    /// Filled pages of a block that wait for the rest of their stripe are forgotten, so many of them.
+    pub(super) fn forget_stripe<Q>(&mut self, run: &mut Run<Q>, pool: Pool, stream: Stream, pages: u32) {
+        let number = self.programs.number(pool, stream);
+        let stripe = std::mem::replace(&mut self.programs.stripes[number], OpenStripe::after(&self.geometry, None));
+        debug_assert!(stripe.open.head == NONE, "nobody waits for the programs of a zone");
+        for plane in 0..pages as usize {
+            if run.transactions.tenants.is_some() {
+                Self::page_forgotten_for(run, stripe.filled_for[plane]);
+            }
+            self.unbuffer_page(self.geometry.die_of_pool(pool));
         }
     }
 

@@ -59,6 +59,14 @@ impl Flash {
         }
     }
 
+    /// It is forgotten.
+    pub(super) fn page_forgotten_for<Q>(run: &mut Run<Q>, holder: u16) {
+        if let Some(tenants) = &mut run.transactions.tenants {
+            let holder = if holder == NOBODY { tenants.ledgers.drive() } else { holder };
+            tenants.page_programmed(run.now, holder);
+        }
+    }
+
     /// It is programmed.
     #[inline(never)]
     pub fn unbuffered_for<Q>(run: &mut Run<Q>, index: u32) {

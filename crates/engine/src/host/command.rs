@@ -1,7 +1,8 @@
 //! A host command inside the device.
 
+use ninescope_ftl::ZoneError;
 use ninescope_kernel::{NONE, Ns, Slab};
-use ninescope_model::{CacheHint, Op, Request};
+use ninescope_model::{CacheHint, Op, Request, ZoneCommand};
 
 /// State of one command.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +23,10 @@ pub struct HostCommand {
     pub fua: bool,
     /// Of a write: the stream that the host names, 0 for none.
     pub stream: u8,
+    /// What it asks of a zone.
+    pub zone: ZoneCommand,
+    /// A zone does not take it: it answers with that.
+    pub refused: Option<ZoneError>,
     /// It answers with an error: something of what it reads is lost.
     pub reported: bool,
     /// Something of what it returns is wrong, and nobody knows.
@@ -53,6 +58,8 @@ impl Default for HostCommand {
             hint: CacheHint::None,
             fua: false,
             stream: 0,
+            zone: ZoneCommand::None,
+            refused: None,
             reported: false,
             wrong: false,
             pending: 0,
@@ -77,6 +84,7 @@ impl HostCommand {
             hint: self.hint,
             fua: self.fua,
             stream: self.stream,
+            zone: self.zone,
         }
     }
 }

@@ -46,6 +46,7 @@ impl HostCommand {
     /// Bytes of the host that it read, wrote or trimmed.
     pub fn bytes(&self) -> u64 {
         match self.op {
+            _ if self.refused.is_some() => 0,
             Op::Read | Op::Write | Op::Trim => u64::from(self.sectors) * SECTOR_BYTES,
             Op::Flush => 0,
         }

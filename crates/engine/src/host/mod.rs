@@ -12,6 +12,7 @@ mod served;
 mod stages;
 mod tenants;
 
+use ninescope_ftl::ZoneError;
 use ninescope_kernel::{Ns, Slab};
 use ninescope_model::{Arrival, HostCacheStatistics, Op, Turns};
 
@@ -101,6 +102,21 @@ impl Host {
     /// A write is to be on the media when it completes, whatever the host asked for.
     pub fn asks_for_media(&mut self, index: u32) {
         self.commands[index].fua = true;
+    }
+
+    /// A zone does not take a command: it answers with that.
+    pub fn refuse(&mut self, index: u32, error: ZoneError) {
+        self.commands[index].refused = Some(error);
+    }
+
+    /// A write goes there: the drive says where.
+    pub fn goes_to(&mut self, index: u32, lba: u64) {
+        self.commands[index].lba = lba;
+    }
+
+    /// A command is of all that: the zone that it resets.
+    pub fn covers(&mut self, index: u32, lba: u64, sectors: u32) {
+        (self.commands[index].lba, self.commands[index].sectors) = (lba, sectors);
     }
 
     /// The parts of a command set out now.

@@ -122,6 +122,7 @@ impl Host {
             hint: request.hint,
             fua: request.fua,
             stream: request.stream,
+            zone: request.zone,
             submitted,
             mark: now,
             host_queue: now - submitted,

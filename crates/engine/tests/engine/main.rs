@@ -40,3 +40,4 @@ mod tenants;
 mod throttle;
 mod tier_mechanisms;
 mod volatile_cache;
+mod zones;

@@ -106,6 +106,9 @@ impl Ftl {
     /// What garbage collection wants done next in a pool. With `fill`, it goes on although enough groups
     /// will be free, so that an open page of moves gets full.
     pub fn gc_next(&mut self, pool: Pool, fill: bool) -> GcStep {
+        if self.zones.is_some() {
+            return GcStep::Nothing;
+        }
         loop {
             if let Some(group) = self.take_drained(pool) {
                 self.groups[group.index()].state = GroupState::Erasing;

@@ -21,6 +21,7 @@ impl Ftl {
                 if is_new
                     && self.partitioned.is_none()
                     && self.homes.is_none()
+                    && self.zones.is_none()
                     && turn < self.geometry.units_per_group() =>
             {
                 self.order = FillingOrder::new(&self.geometry, first, turn);

@@ -90,6 +90,7 @@ impl Snapshot for Ftl {
         self.free_block_choice.load(from)?;
         self.gc_trigger.load(from)?;
         self.victim_selection.load(from)?;
+        self.prepare_zones();
         self.clear_counters();
         Ok(())
     }

@@ -20,6 +20,7 @@ fn config() -> FtlConfig {
         victim_selection: VictimSelectionConfig::CostBenefit(CostBenefit {}),
         partitions: Vec::new(),
         homes: Vec::new(),
+        zones: None,
         seed: 5,
     }
 }

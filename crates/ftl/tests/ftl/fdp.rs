@@ -75,6 +75,7 @@ fn config(streams: StreamChoiceConfig, geometry: Geometry, logical_units: u32) -
         victim_selection: VictimSelectionConfig::default(),
         partitions: Vec::new(),
         homes: Vec::new(),
+        zones: None,
         seed: 1,
     }
 }

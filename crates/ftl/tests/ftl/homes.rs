@@ -24,6 +24,7 @@ fn config(homes: &[&[u32]], logical_units: u32) -> FtlConfig {
         victim_selection: Default::default(),
         partitions: Vec::new(),
         homes: homes.iter().map(|pools| pools.to_vec()).collect(),
+        zones: None,
         seed: 1,
     }
 }

@@ -19,6 +19,7 @@ fn drive() -> Ftl {
         victim_selection: Default::default(),
         partitions: Vec::new(),
         homes: Vec::new(),
+        zones: None,
         seed: 1,
     })
     .expect("enough spare blocks")

@@ -13,3 +13,4 @@ mod static_orders;
 mod stream_choices;
 mod streams;
 mod write_amplification;
+mod zones;

@@ -40,6 +40,7 @@ fn config(geometry: Geometry, logical_units: u32) -> FtlConfig {
         victim_selection: VictimSelectionConfig::default(),
         partitions: Vec::new(),
         homes: Vec::new(),
+        zones: None,
         seed: 5,
     }
 }

@@ -41,6 +41,7 @@ fn smallest(
         victim_selection: VictimSelectionConfig::default(),
         partitions: Vec::new(),
         homes: Vec::new(),
+        zones: None,
         seed: 1,
     };
     config.geometry = geometry(data_groups + config.spare_groups_needed());
@@ -312,6 +313,7 @@ fn overwritten(streams: &str, reserve: u32, overwrites: u32) -> FtlCounters {
         victim_selection: named("greedy"),
         partitions: Vec::new(),
         homes: Vec::new(),
+        zones: None,
         seed: 1,
     };
     let mut ftl = Ftl::new(&config).expect("enough");

@@ -5,7 +5,7 @@ use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize, Serializer};
 
-use ninescope_model::{Op, UrgencyClass};
+use ninescope_model::{Op, UrgencyClass, ZoneCommand};
 
 use super::{AddressDistribution, SizeNormal, SizeRange, SizeSplit};
 
@@ -262,6 +262,10 @@ pub struct JobConfig {
     /// placement handle (`"fdp"`); 0 where none is named.
     #[serde(skip_serializing_if = "is_not_named")]
     pub stream: u8,
+    /// What it asks of zones, on a drive that has some: that its writes go where the drive says (`"append"`), or, of trims, that the
+    /// zone of each is managed.
+    #[serde(skip_serializing_if = "ZoneCommand::is_none")]
+    pub zone_command: ZoneCommand,
 }
 
 /// The other names of keys, which serde knows as aliases; a test compares the two.
@@ -329,6 +333,7 @@ impl Default for JobConfig {
             flush_every: None,
             fua: 0.0,
             stream: 0,
+            zone_command: ZoneCommand::None,
         }
     }
 }

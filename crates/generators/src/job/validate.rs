@@ -1,7 +1,9 @@
 //! What can be wrong with a job's keys, alone, together, and on a drive.
 
 use ninescope_model::units::Bytes;
-use ninescope_model::{Op, QUEUES_MAX, REQUEST_SECTORS_MAX, SECTOR_BYTES, TIME_MAX, UrgencyClass, WEIGHT_MAX};
+use ninescope_model::{
+    Op, QUEUES_MAX, REQUEST_SECTORS_MAX, SECTOR_BYTES, TIME_MAX, UrgencyClass, WEIGHT_MAX, ZoneCommand,
+};
 
 use super::config::{JobConfig, RateProcess};
 use super::error::JobError;
@@ -24,6 +26,7 @@ impl JobConfig {
         self.validate_turns()?;
         self.validate_queues()?;
         self.validate_limits()?;
+        self.validate_zone_command()?;
         let (least, most) = self.sizes(self.rw.ops());
         let too_large = || JobError::new("bs", format!("{most} is too large, at most 1GiB is one request"));
         let request_sectors = u32::try_from(sectors("bs", most)?).map_err(|_| too_large())?;
@@ -54,6 +57,18 @@ impl JobConfig {
         let first_sector = begin / SECTOR_BYTES;
         let sectors = region_bytes / SECTOR_BYTES;
         Ok(JobRegion { first_sector, sectors, request_sectors, stride_sectors, places, of_writes })
+    }
+
+    fn validate_zone_command(&self) -> Result<(), JobError> {
+        let (needed, what) = match self.zone_command {
+            ZoneCommand::None => return Ok(()),
+            ZoneCommand::Append => (Op::Write, "writes"),
+            _ => (Op::Trim, "trims (rw = \"trim\")"),
+        };
+        if self.rw.ops().contains(&needed) {
+            return Ok(());
+        }
+        Err(JobError::new("zone_command", format!("\"{}\" is asked for with {what}", self.zone_command.name())))
     }
 
     fn validate_numbers(&self) -> Result<(), JobError> {

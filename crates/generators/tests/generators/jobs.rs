@@ -79,6 +79,7 @@ fn a_job_file_speaks_fio() {
         flush_every: Some(10),
         fua: 0.25,
         stream: 3,
+        zone_command: Default::default(),
     };
     assert_eq!(read, expected);
     let text = toml::to_string(&expected).expect("is plain data");

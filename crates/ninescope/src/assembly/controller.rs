@@ -1,6 +1,7 @@
 //! The controller of a drive: queues, buffers, links, schedulers.
 
 use ninescope_engine::{Coalescing, EngineConfig, Fetch, Interface, ProtocolConfig, SectorRules, WriteCompletion};
+use ninescope_ftl::ZoneConfig;
 use ninescope_kernel::{Ns, Rate};
 use ninescope_model::units::Bytes;
 use ninescope_model::{Geometry, QUEUES_MAX, SECTOR_BYTES};
@@ -28,12 +29,17 @@ const RATE_MIN: u64 = 1_000;
 ///
 /// # Errors
 /// [`Error::Input`] that names the key at fault.
-pub fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: bool) -> Result<EngineConfig, Error> {
+pub fn engine_config(
+    drive: &LoadedDrive,
+    geometry: &Geometry,
+    zones: Option<&ZoneConfig>,
+    log_requests: bool,
+) -> Result<EngineConfig, Error> {
     check_entries(drive)?;
     check_rates(drive)?;
     check_times(drive)?;
     let controller = &drive.config.controller;
-    let buffered_pages = buffered_pages(drive, geometry)?;
+    let buffered_pages = buffered_pages(drive, geometry, zones)?;
     let scheduler = &drive.config.scheduler;
     if let Some((key, message)) = scheduler.suspend.chosen().problem() {
         return Err(drive.error_at(&format!("scheduler.suspend.{key}"), &message));
@@ -281,11 +287,14 @@ fn check_times(drive: &LoadedDrive) -> Result<(), Error> {
 }
 
 /// Pages that wait for their die, which must be enough for a stripe to fill.
-fn buffered_pages(drive: &LoadedDrive, geometry: &Geometry) -> Result<u32, Error> {
+fn buffered_pages(drive: &LoadedDrive, geometry: &Geometry, zones: Option<&ZoneConfig>) -> Result<u32, Error> {
     let controller = &drive.config.controller;
     let ftl = &drive.config.ftl;
     let kinds = if ftl.map.chosen().rules().is_some() { 2 } else { ftl.streams.kinds().0 };
-    let least = EngineConfig::buffered_pages_min(geometry) * kinds;
+    let least = match zones {
+        None => EngineConfig::buffered_pages_min(geometry) * kinds,
+        Some(zones) => EngineConfig::zoned_pages_min(geometry, zones.active),
+    };
     let buffered_pages = controller.buffered_pages.unwrap_or((2 * geometry.planes_per_die).max(least)).max(1);
     if buffered_pages < least {
         let message = format!("at least {least} are needed, or a stripe could never fill");

@@ -68,5 +68,9 @@ pub fn fit_drive(drive: &mut LoadedDrive, highest_byte: u64) -> Result<(), Unfit
 fn flash_table_bytes(drive: &LoadedDrive) -> Result<u64, Error> {
     let geometry = flash::geometry(drive)?;
     let ftl = translation::ftl_config(drive, geometry, 0)?;
-    Ok(memory::drive_bytes(&geometry, ftl.logical_units, &controller::engine_config(drive, &geometry, false)?))
+    Ok(memory::drive_bytes(
+        &geometry,
+        ftl.logical_units,
+        &controller::engine_config(drive, &geometry, ftl.zones.as_ref(), false)?,
+    ))
 }

@@ -13,6 +13,7 @@ mod reliability;
 mod scm;
 mod tier;
 mod translation;
+mod zones;
 
 use ninescope_engine::mapping;
 use ninescope_engine::policies::mapping::CachedBy;
@@ -79,14 +80,14 @@ impl Assembly {
         let mut config = drive.config.clone();
         let has_flash = config.geometry.is_some();
         let geometry = if has_flash { flash::geometry(drive)? } else { Geometry::absent() };
-        let ftl = if has_flash {
-            translation::ftl_config(drive, geometry, seed)?
-        } else {
-            translation::no_ftl(geometry, seed)
+        let ftl = match &drive.config.zns {
+            Some(zns) => zones::ftl_config(drive, zns, geometry, seed)?,
+            None if has_flash => translation::ftl_config(drive, geometry, seed)?,
+            None => translation::no_ftl(geometry, seed),
         };
         let timing = if has_flash { Some(flash::timing(drive)?) } else { None };
         let wear = if has_flash { flash::wear(drive)? } else { Wear::default() };
-        let engine = controller::engine_config(drive, &geometry, log_requests)?;
+        let engine = controller::engine_config(drive, &geometry, ftl.zones.as_ref(), log_requests)?;
         let mut table_bytes = 0;
         if has_flash {
             table_bytes += memory::check(&geometry, ftl.logical_units, &engine)?;
@@ -161,7 +162,7 @@ impl Assembly {
     /// on small drives these, whose number does not shrink with the drive, eat the over-provisioning.
     pub fn spare_note(&self) -> Option<String> {
         let geometry = &self.geometry;
-        if geometry.pools() == 0 {
+        if geometry.pools() == 0 || self.ftl.zones.is_some() {
             return None;
         }
         let share = self.ftl.logical_units.div_ceil(geometry.pools());

@@ -33,6 +33,7 @@ pub fn no_ftl(geometry: Geometry, seed: u64) -> FtlConfig {
         victim_selection: Default::default(),
         partitions: Vec::new(),
         homes: Vec::new(),
+        zones: None,
         seed,
     }
 }
@@ -69,6 +70,7 @@ pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<
         victim_selection: section.victim.clone(),
         partitions: Vec::new(),
         homes: homes(drive, &geometry)?,
+        zones: None,
         seed,
     };
     let spare = ("ftl.over_provisioning", over_provisioning.to_string());

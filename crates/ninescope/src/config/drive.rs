@@ -24,6 +24,7 @@ use super::firmware::FirmwareConfig;
 use super::flash::{GeometryConfig, NandConfig};
 use super::reliability::BackingStoreSection;
 use super::scm::ScmConfig;
+use super::zones::ZnsConfig;
 
 /// A whole drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -62,6 +63,9 @@ pub struct DriveConfig {
     /// Scheduling of the dies.
     #[serde(default)]
     pub scheduler: SchedulerConfig,
+    /// Zones; absent: what the host writes goes anywhere, in any order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zns: Option<ZnsConfig>,
     /// Parts of the addresses, one behind the other from the first on; absent: the whole drive is one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub namespaces: Vec<NamespaceConfig>,

@@ -14,6 +14,7 @@ mod loaded;
 mod reliability;
 mod scm;
 mod trace_jobs;
+mod zones;
 
 pub use controller::{ControllerConfig, SchedulerConfig};
 pub(crate) use diagnostics::{nearest_location, with_suggestion};
@@ -36,3 +37,4 @@ pub use ninescope_generators::JobConfig;
 pub use reliability::{BackingStoreSection, CorruptionSection};
 pub use scm::{CopyPathConfig, PulseOrderConfig, ScmConfig};
 pub use trace_jobs::{AddressPolicy, LoadedTraces, TraceJob};
+pub use zones::ZnsConfig;

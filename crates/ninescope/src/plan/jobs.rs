@@ -6,7 +6,7 @@ use std::ops::Range;
 use ninescope_engine::{Interface, LaneConfig, Think};
 use ninescope_generators::{AccessPattern, JobConfig, JobError, JobRegion, SyntheticJob};
 use ninescope_kernel::Ns;
-use ninescope_model::{LANES_MAX, QUEUES_MAX, Turns};
+use ninescope_model::{LANES_MAX, Op, QUEUES_MAX, Turns};
 
 use super::cache_parts::{self, Refused};
 use super::lead_in;
@@ -48,6 +48,7 @@ pub(super) fn on_drive(
     }
     let mut assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
     jobs.check_queues(&assembly)?;
+    jobs.check_zones(&assembly)?;
     let regions = jobs.laid_out(&assembly)?;
     jobs.traces.put_on(&assembly)?;
     notes.extend(jobs.traces.notes());
@@ -55,6 +56,9 @@ pub(super) fn on_drive(
     let OfJobs { partitions, of_job } = jobs.partitions(&units, request, &assembly)?;
     assembly.ftl.partitions = partitions;
     jobs.divide_cache(&drive, &mut assembly)?;
+    if assembly.ftl.zones.is_some() {
+        units = jobs.units_only_read(units);
+    }
     units.extend(jobs.traces.units(&assembly));
     let units = disjoint(units);
     let own = || {
@@ -299,6 +303,12 @@ impl Jobs {
         self.list.iter().zip(regions).map(units).collect()
     }
 
+    /// Of these units of each job, those of jobs that write nothing: a zone that is full before the run takes no write.
+    fn units_only_read(&self, units: Vec<Range<u32>>) -> Vec<Range<u32>> {
+        let reads = |(job, _): &(&JobConfig, Range<u32>)| !job.rw.ops().contains(&Op::Write);
+        self.list.iter().zip(units).filter(reads).map(|(_, units)| units).collect()
+    }
+
     /// The partitions that the jobs, whose regions are these `units`, and the traces ask for.
     ///
     /// # Errors
@@ -386,6 +396,25 @@ impl Jobs {
                     format!("there are {sum} with those of the jobs before, the drive has {most} (controller.queues)");
                 return Err(self.refused(index, &JobError::new("queues", problem)));
             }
+        }
+        Ok(())
+    }
+
+    /// What jobs ask of zones is asked of a drive that has some, and not what these cannot do.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names the first job at fault.
+    fn check_zones(&self, assembly: &Assembly) -> Result<(), Error> {
+        let has_zones = assembly.ftl.zones.is_some();
+        for (index, job) in self.list.iter().enumerate() {
+            let problem = match has_zones {
+                false if !job.zone_command.is_none() => ("zone_command", "the drive has no zones ([zns])"),
+                true if job.fua > 0.0 => {
+                    ("fua", "no page of a zone is padded, so that it would be on the media ([zns])")
+                }
+                _ => continue,
+            };
+            return Err(self.refused(index, &JobError::new(problem.0, problem.1)));
         }
         Ok(())
     }

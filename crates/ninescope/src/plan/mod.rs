@@ -14,6 +14,7 @@ mod partitions;
 mod preconditioning;
 mod tenant_traces;
 mod trace;
+mod zones;
 
 use std::ops::Range;
 

@@ -48,6 +48,9 @@ pub(super) fn check_drive(prefill: PrefillMode, assembly: &Assembly) -> Result<(
             "do not go with a map that lies in flash (ftl.map), whose pages would lie on the channels of all jobs",
         );
     }
+    if assembly.ftl.zones.is_some() {
+        return Err("do not go with zones ([zns]), which have dies of their own (zns.zone_width)");
+    }
     if !assembly.ftl.homes.is_empty() {
         return Err("do not go with channels that streams have for themselves (ftl.stream_channels)");
     }
@@ -269,6 +272,7 @@ mod tests {
             victim_selection: Default::default(),
             partitions: Vec::new(),
             homes: Vec::new(),
+            zones: None,
             seed: 1,
         }
     }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::zones;
 use crate::assembly::Assembly;
 use crate::error::Error;
 use crate::precondition::{Composition, Overwriting, Preconditioning, PrefillMode, WearIn};
@@ -25,6 +26,10 @@ pub fn preconditioning(
         let made = Preconditioning::new(fill, overwriting, round, request.seed);
         made.in_order(request.prefill_order).with_whole_map(whole_map)
     };
+    if assembly.ftl.zones.is_some() {
+        let fill = zones::filled(request, footprint, assembly)?;
+        return Ok((made(fill, Overwriting::None), None));
+    }
     // What is overwritten in place needs no preparing: every sector is there.
     let mode = if geometry.pools() == 0 { PrefillMode::None } else { request.prefill };
     let whole = || vec![overwritten.clone()];

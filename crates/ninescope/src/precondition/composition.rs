@@ -296,6 +296,7 @@ mod tests {
             victim_selection: serde_json::from_value(named(victim)).expect("a victim"),
             partitions: Vec::new(),
             homes: Vec::new(),
+            zones: None,
             seed: 5,
         }
     }

@@ -17,6 +17,7 @@ mod tier;
 mod waits;
 mod workload;
 mod write_amplification;
+mod zones;
 
 use ninescope_engine::meter::{DieLedger, HintMeter, LaneMeter, LaneOpMeter};
 use ninescope_engine::{Seen, Utilization};
@@ -129,6 +130,9 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, input: &ResultInpu
     }
     if let Some(section) = fdp::section(device) {
         measured["fdp"] = section;
+    }
+    if let Some(section) = zones::section(device) {
+        measured["zns"] = section;
     }
     if let Some(section) = reliability::section(device)? {
         measured["reliability"] = section;

@@ -26,3 +26,4 @@ mod support;
 mod traces_beside;
 mod victims_compared;
 mod write_amplification;
+mod zones;

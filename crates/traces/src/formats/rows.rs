@@ -63,8 +63,9 @@ mod tests {
     use ninescope_model::{CacheHint, Lba};
 
     use super::*;
+    use ninescope_model::ZoneCommand;
 
-    const FLUSH: Request = Request { submitted: Ns(7), lba: Lba(0), sectors: 0, op: Op::Flush, hint: CacheHint::None, fua: false, stream: 0 };
+    const FLUSH: Request = Request { submitted: Ns(7), lba: Lba(0), sectors: 0, op: Op::Flush, hint: CacheHint::None, fua: false, stream: 0, zone: ZoneCommand::None };
 
     #[test]
     fn a_row_is_what_it_was_made_of() {

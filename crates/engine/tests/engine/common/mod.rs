@@ -15,7 +15,7 @@ use ninescope_engine::{
     TransactionSchedulerConfig, WriteCompletion,
 };
 use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
-use ninescope_ftl::{Ftl, FtlConfig, InstantDriver};
+use ninescope_ftl::{Ftl, FtlConfig, InstantDriver, ZoneConfig};
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::nand::{EraseLoops, Nand, NandTiming};
 use ninescope_model::{Arrival, BlockGroup, DieId, Geometry, Lba, Lpa, Op, Request, Workload, WorkloadError};
@@ -55,6 +55,8 @@ pub struct Bench {
     pub timing: NandTiming,
     /// How much of the map is in memory.
     pub map: MapConfig,
+    /// The zones that the host's addresses are; nothing is filled then.
+    pub zones: Option<ZoneConfig>,
     pub engine: EngineConfig,
     pub limits: RunLimits,
 }
@@ -97,6 +99,7 @@ impl Bench {
             prefill: Prefill::Sequential,
             timing: timing(),
             map: MapConfig::default(),
+            zones: None,
             engine: EngineConfig {
                 queue_depth: 1024,
                 command_cost: Ns::ZERO,
@@ -144,6 +147,9 @@ impl Bench {
 
     /// Units the host can address.
     pub fn logical_units(&self) -> u32 {
+        if let Some(zones) = &self.zones {
+            return zones.size * (self.geometry().pools() / zones.pools) * self.blocks_per_plane;
+        }
         (u64::from(self.geometry().units()) * u64::from(self.logical_percent) / 100) as u32
     }
 
@@ -175,6 +181,7 @@ impl Bench {
             victim_selection: self.victim_selection.clone(),
             partitions: Vec::new(),
             homes: Vec::new(),
+            zones: self.zones.clone(),
             seed: self.seed,
         })
         .expect("enough spare blocks");

@@ -1,0 +1,234 @@
+//! Zones: commands are judged by the state of their zone, writes go where it says, and what manages zones waits for what it follows.
+//!
+//! A write is judged when its data is in the controller, in the order in which data comes. A reset and a finish begin when all writes
+//! that their zone has taken have their places; the zone is judged then.
+
+use ninescope_ftl::{ZoneError, Zones};
+use ninescope_kernel::{NONE, Ns};
+use ninescope_model::{BlockGroup, Cause, Lpa, Ppa, ZoneCommand};
+
+use super::Device;
+use super::kind::Kind;
+use crate::error::SimulationError;
+use crate::host::HostCommand;
+use crate::meter::Parts;
+use crate::probe::{Event, observe};
+
+/// A command that manages a zone, and is not done.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ZoneWork {
+    /// The command.
+    slot: u32,
+    zone: u32,
+    command: ZoneCommand,
+    /// When it began; `NEVER` while it waits for writes of its zone, or for others that manage it.
+    begun: Ns,
+}
+
+impl<K: Kind> Device<K> {
+    /// Reads what a zone holds; what lies behind its write pointer reads as zeros.
+    #[inline(never)]
+    pub(super) fn start_zoned_read(&mut self, index: u32) -> Result<(), SimulationError> {
+        let HostCommand { lba, sectors, .. } = *self.host.command(index);
+        let (first, last) = (self.flash.unit_of(lba), self.flash.unit_of(lba + u64::from(sectors) - 1));
+        match self.flash.zones().map_or(Ok(()), |zones| zones.read(first, last)) {
+            Ok(()) => self.start_read(index),
+            Err(error) => self.refuse(index, (first, 0), ZoneCommand::None, error),
+        }
+    }
+
+    /// The data of a write is in the controller: its zone takes it, or does not.
+    #[inline(never)]
+    pub(super) fn start_zoned_write(&mut self, index: u32) -> Result<(), SimulationError> {
+        let HostCommand { lba, sectors, fua, zone: command, .. } = *self.host.command(index);
+        let per_unit = self.flash.geometry().sectors_per_unit();
+        let (lpa, units) = (self.flash.unit_of(lba), sectors / per_unit);
+        let is_whole = lba % u64::from(per_unit) == 0 && sectors % per_unit == 0;
+        // What is in the controller is safe, and no page of a zone is padded to be on the media earlier.
+        let answer = if is_whole && !fua && matches!(command, ZoneCommand::None | ZoneCommand::Append) {
+            self.flash.zone_takes(lpa, units, command == ZoneCommand::Append)
+        } else {
+            Err(ZoneError::InvalidField)
+        };
+        match answer {
+            Ok(first) => {
+                self.host.goes_to(index, u64::from(first.0) * u64::from(per_unit));
+                observe!(self, Event::ZoneAnswered { slot: index, lpa, units, command, answer });
+                self.start_write(index)
+            }
+            Err(error) => self.refuse(index, (lpa, units), command, error),
+        }
+    }
+
+    /// A command completes with an error.
+    fn refuse(
+        &mut self,
+        index: u32,
+        (lpa, units): (Lpa, u32),
+        command: ZoneCommand,
+        error: ZoneError,
+    ) -> Result<(), SimulationError> {
+        self.refuse_with(index, (lpa, units), command, error, &mut Parts::default())
+    }
+
+    fn refuse_with(
+        &mut self,
+        index: u32,
+        (lpa, units): (Lpa, u32),
+        command: ZoneCommand,
+        error: ZoneError,
+        parts: &mut Parts,
+    ) -> Result<(), SimulationError> {
+        self.host.refuse(index, error);
+        if let Some(zones) = self.flash.zones_mut() {
+            zones.refuse(error);
+        }
+        observe!(self, Event::ZoneAnswered { slot: index, lpa, units, command, answer: Err(error) });
+        self.complete(index, parts, NONE)
+    }
+
+    // ---- management --------------------------------------------------------------------------------
+
+    /// A TRIM manages a zone. One that names no command resets the zone that it covers.
+    #[inline(never)]
+    pub(super) fn zone_is_managed(&mut self, index: u32) -> Result<(), SimulationError> {
+        let HostCommand { lba, sectors, zone: named, .. } = self.host.sets_out(index, self.run.now);
+        let per_unit = self.flash.geometry().sectors_per_unit();
+        let lpa = self.flash.unit_of(lba);
+        let Some(layout) = self.flash.zones().map(Zones::layout) else { return Ok(()) };
+        let (zone, offset) = layout.zone_and_offset(lpa);
+        let is_zone =
+            offset == 0 && lba % u64::from(per_unit) == 0 && sectors == layout.size().saturating_mul(per_unit);
+        let command = match named {
+            ZoneCommand::None if is_zone => ZoneCommand::Reset,
+            ZoneCommand::None | ZoneCommand::Append => {
+                return self.refuse(index, (lpa, 0), named, ZoneError::InvalidField);
+            }
+            named => named,
+        };
+        self.zone_works.push(ZoneWork { slot: index, zone, command, begun: Ns::NEVER });
+        self.pump_zones()
+    }
+
+    /// What manages zones goes on as far as it can now.
+    pub(super) fn pump_zones(&mut self) -> Result<(), SimulationError> {
+        let mut at = 0;
+        while let Some(work) = self.zone_works.get(at).copied() {
+            let goes_first = self.zone_works[..at].iter().all(|other| other.zone != work.zone);
+            let waits = work.begun == Ns::NEVER && (!goes_first || self.flash.has_writes_waiting(work.zone));
+            if waits || !self.zone_work_goes_on(at, work)? {
+                at += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether it is done, and does not wait any more.
+    fn zone_work_goes_on(&mut self, at: usize, mut work: ZoneWork) -> Result<bool, SimulationError> {
+        if work.begun == Ns::NEVER {
+            work.begun = self.run.now;
+            self.zone_works[at].begun = self.run.now;
+            if let Err(error) = self.begin_zone_work(work)? {
+                self.zone_works.remove(at);
+                let first = self.flash.zones().map_or(Lpa(0), |zones| zones.layout().first_unit(work.zone));
+                let mut parts = self.parts_of_zone_work(work);
+                self.refuse_with(work.slot, (first, 0), work.command, error, &mut parts)?;
+                return Ok(true);
+            }
+        }
+        if work.command == ZoneCommand::Finish && self.zone_holds_something(work.zone) {
+            while let Some(padded) = self.flash.pad_zone(&mut self.run, work.zone) {
+                observe!(self, Event::Padded { last: padded.last });
+            }
+        }
+        if !self.zone_work_is_done(work) {
+            return Ok(false);
+        }
+        self.zone_works.remove(at);
+        let mut parts = self.parts_of_zone_work(work);
+        self.complete(work.slot, &mut parts, NONE)?;
+        Ok(true)
+    }
+
+    fn begin_zone_work(&mut self, work: ZoneWork) -> Result<Result<(), ZoneError>, SimulationError> {
+        let ZoneWork { slot, zone, command, .. } = work;
+        let Some(zones) = self.flash.zones_mut() else { return Ok(Err(ZoneError::InvalidField)) };
+        if let Err(error) = zones.manage(zone, command) {
+            return Ok(Err(error));
+        }
+        let lpa = zones.layout().first_unit(zone);
+        observe!(self, Event::ZoneAnswered { slot, lpa, units: 0, command, answer: Ok(lpa) });
+        if command == ZoneCommand::Reset {
+            let per_unit = self.flash.geometry().sectors_per_unit();
+            let size = self.flash.zones().map_or(0, |zones| zones.layout().size());
+            self.host.covers(slot, u64::from(lpa.0) * u64::from(per_unit), size.saturating_mul(per_unit));
+            self.reset_zone(slot, zone)?;
+        }
+        Ok(Ok(()))
+    }
+
+    /// Nothing of a zone counts any more: its blocks are erased as soon as nothing is on its way to them or read from them.
+    fn reset_zone(&mut self, slot: u32, zone: u32) -> Result<(), SimulationError> {
+        let Some(layout) = self.flash.zones().map(Zones::layout) else { return Ok(()) };
+        let groups: Vec<BlockGroup> = layout.groups(zone).collect();
+        let first = layout.first_unit(zone).0;
+        for lpa in (first..first + layout.size()).map(Lpa) {
+            let old = self.flash.trim(lpa);
+            observe!(self, Event::UnitTrimmed { slot, lpa, old });
+        }
+        for group in groups {
+            let Some(dropped) = self.flash.reset_group(&mut self.run, group) else { continue };
+            observe!(self, Event::ZoneDropped { dropped });
+            if self.flash.ftl().may_be_erased(group) {
+                self.flash.queue_erase(&mut self.run, group);
+            }
+        }
+        Ok(())
+    }
+
+    /// One that held nothing is full without a program.
+    fn zone_holds_something(&self, zone: u32) -> bool {
+        self.flash.zones().is_some_and(|zones| zones.zone(zone).placed > 0)
+    }
+
+    fn zone_work_is_done(&self, work: ZoneWork) -> bool {
+        let ftl = self.flash.ftl();
+        match work.command {
+            ZoneCommand::Reset => !ftl.zone_is_being_erased(work.zone),
+            ZoneCommand::Finish => {
+                let is_padded = ftl.zones().is_none_or(|zones| {
+                    let placed = zones.zone(work.zone).placed;
+                    placed == 0 || placed == zones.layout().capacity()
+                });
+                is_padded && ftl.zone_is_programmed(work.zone)
+            }
+            _ => true,
+        }
+    }
+
+    /// Where the time of such a command went: behind writes of its zone first.
+    fn parts_of_zone_work(&mut self, work: ZoneWork) -> Parts {
+        let mut parts = Parts::default();
+        let came = self.host.command(work.slot).mark;
+        parts.add(Cause::Ordering, work.begun - came);
+        let cause = if work.command == ZoneCommand::Reset { Cause::DieErase } else { Cause::ProgramWait };
+        parts.add(cause, self.run.now - work.begun);
+        if cause == Cause::ProgramWait
+            && let Some(tenants) = &mut self.run.transactions.tenants
+        {
+            tenants.flushed(work.slot, (work.begun, self.run.now));
+        }
+        parts
+    }
+
+    // ---- ends --------------------------------------------------------------------------------------
+
+    /// A page of a zone is on the media.
+    #[inline(never)]
+    pub(super) fn zone_page_programmed(&mut self, ppa: Ppa) {
+        let group = self.flash.group_of(ppa);
+        if self.flash.ftl().may_be_erased(group) {
+            self.flash.queue_erase(&mut self.run, group);
+        }
+    }
+}
