@@ -9,6 +9,7 @@ pub mod fio;
 pub mod host_cache;
 pub mod job;
 pub mod profile;
+pub mod zone_log;
 
 pub use file_system::{FileOperations, FileSystem, FileSystemConfig, Personality};
 pub use host_cache::{HostCache, HostCacheConfig};
@@ -16,3 +17,4 @@ pub use job::{
     AccessPattern, AddressDistribution, EachPass, Extent, Grid, JobConfig, JobError, JobRegion, RateProcess,
     SizeNormal, SizeRange, SizeSplit, SyntheticJob, Zone,
 };
+pub use zone_log::{ZoneLog, ZoneLogConfig, ZoneSpace};

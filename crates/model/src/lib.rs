@@ -19,6 +19,7 @@ mod spelling;
 mod turns;
 pub mod units;
 mod workload;
+mod zone_log;
 
 pub use address::{
     BankId, BlockGroup, ChannelId, DieId, Lba, Lpa, PAGE_BYTES, Pool, Ppa, SECTOR_BYTES, SlotId, Stream,
@@ -33,3 +34,4 @@ pub use scm_geometry::{SECTORS_PER_SLOT_MAX, ScmGeometry, ScmLayout};
 pub use spelling::suggestion;
 pub use turns::{QUEUES_MAX, Turns, UrgencyClass, WEIGHT_MAX};
 pub use workload::{Arrival, LANES_MAX, REQUEST_SECTORS_MAX, TIME_MAX, Workload, WorkloadError};
+pub use zone_log::ZoneLogStatistics;

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use ninescope_kernel::Ns;
 
-use crate::{HostCacheStatistics, Request};
+use crate::{HostCacheStatistics, Request, ZoneLogStatistics};
 
 /// No request is submitted later: 73 years. What follows from one has as many years again and more, so that no
 /// simulated time overflows.
@@ -50,6 +50,11 @@ pub trait Workload: Send {
 
     /// What the cache did that the requests came through, where there is one.
     fn host_cache(&self) -> Option<&HostCacheStatistics> {
+        None
+    }
+
+    /// What the log on zones did that the requests went to, where there is one.
+    fn zone_log(&self) -> Option<&ZoneLogStatistics> {
         None
     }
 }

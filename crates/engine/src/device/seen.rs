@@ -5,7 +5,7 @@ use std::any::Any;
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{Ns, RunDigest};
 use ninescope_media::nand::Nand;
-use ninescope_model::{HostCacheStatistics, SECTOR_BYTES};
+use ninescope_model::{HostCacheStatistics, SECTOR_BYTES, ZoneLogStatistics};
 
 use super::Device;
 use super::kind::{Kind, Watched};
@@ -64,6 +64,8 @@ pub struct Seen<'a> {
     pub request_log: &'a [RequestLogEntry],
     /// What the cache in front of the drive did since the run began, where there is one.
     pub host_cache: Option<&'a HostCacheStatistics>,
+    /// What the log on zones did since the run began, where there is one.
+    pub zone_log: Option<&'a ZoneLogStatistics>,
 }
 
 impl Seen<'_> {
@@ -172,6 +174,7 @@ impl<K: Kind> Device<K> {
             firmware: self.run.firmware.as_deref(),
             request_log: self.request_log(),
             host_cache: self.host.host_cache(),
+            zone_log: self.host.zone_log(),
         }
     }
 

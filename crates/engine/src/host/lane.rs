@@ -1,7 +1,7 @@
 //! Lanes: the workloads that run on the drive at the same time, each with its own beginning, depth and end.
 
 use ninescope_kernel::Ns;
-use ninescope_model::{Arrival, HostCacheStatistics, Op, Request, Turns, Workload};
+use ninescope_model::{Arrival, HostCacheStatistics, Op, Request, Turns, Workload, ZoneLogStatistics};
 
 use super::limit::{Bucket, Limit};
 use crate::error::SimulationError;
@@ -157,6 +157,11 @@ impl Lane {
     /// What the cache did that its requests came through, where there is one.
     pub fn host_cache(&self) -> Option<&HostCacheStatistics> {
         self.workload.host_cache()
+    }
+
+    /// What the log on zones did that the requests went to, where there is one.
+    pub fn zone_log(&self) -> Option<&ZoneLogStatistics> {
+        self.workload.zone_log()
     }
 
     /// Begins at `now`: what its workload calls time 0. `latest` is when the whole run submits nothing more.

@@ -14,7 +14,7 @@ mod tenants;
 
 use ninescope_ftl::ZoneError;
 use ninescope_kernel::{Ns, Slab};
-use ninescope_model::{Arrival, HostCacheStatistics, Op, Turns};
+use ninescope_model::{Arrival, HostCacheStatistics, Op, Turns, ZoneLogStatistics};
 
 use crate::config::{EngineConfig, ProtocolConfig, RunLimits};
 use crate::error::SimulationError;
@@ -216,6 +216,11 @@ impl Host {
     /// What the cache did that the requests came through, where there is one.
     pub fn host_cache(&self) -> Option<&HostCacheStatistics> {
         self.front.host_cache()
+    }
+
+    /// What the log on zones did that the requests went to, where there is one.
+    pub fn zone_log(&self) -> Option<&ZoneLogStatistics> {
+        self.front.lanes.iter().find_map(Lane::zone_log)
     }
 
     /// One entry per measured request, if they were to be logged.

@@ -6,3 +6,4 @@ mod jobs;
 mod naive_cache;
 mod profiles;
 mod stand_ins;
+mod zone_log;

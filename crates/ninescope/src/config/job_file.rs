@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ninescope_generators::{FileSystemConfig, HostCacheConfig, JobConfig, JobError};
+use ninescope_generators::{FileSystemConfig, HostCacheConfig, JobConfig, JobError, ZoneLogConfig};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Table;
@@ -26,6 +26,8 @@ pub struct JobFile {
     pub work: JobWork,
     /// The cache on the drive, where the requests go to a disk behind it.
     pub host_cache: Option<HostCacheConfig>,
+    /// The log on the zones of the drive that the requests go to.
+    pub zone_log: Option<ZoneLogConfig>,
     /// What its mistakes are pointed out in.
     pub origin: JobText,
 }
@@ -49,6 +51,9 @@ impl JobText {
 impl JobFile {
     /// What a drive must hold, as far as the file says it [B].
     pub fn drive_bytes(&self) -> u64 {
+        if let Some(log) = &self.zone_log {
+            return log.size.0;
+        }
         match (&self.host_cache, &self.work) {
             (Some(cache), _) => cache.size.map_or(0, |size| size.0),
             (None, JobWork::FileSystem(system)) => system.disk_size.0,
@@ -69,6 +74,8 @@ pub struct JobTables {
     pub file_system: Option<FileSystemConfig>,
     /// A write-back cache on the drive, in front of a disk, to which the requests go.
     pub host_cache: Option<HostCacheConfig>,
+    /// A log-structured store on the zones of the drive, to which the requests go.
+    pub zone_log: Option<ZoneLogConfig>,
 }
 
 /// A job file from its TOML text: the tables `[job]` or `[file_system]`, and `[host_cache]`. None where it has neither
@@ -78,7 +85,7 @@ pub struct JobTables {
 /// [`Error::Input`] with file, line and key.
 pub fn parse_job_file(path: &Path, text: &str) -> Result<Option<JobFile>, Error> {
     let has_tables = toml::from_str::<Table>(text)
-        .is_ok_and(|table| ["file_system", "host_cache"].iter().any(|name| table.contains_key(*name)));
+        .is_ok_and(|table| ["file_system", "host_cache", "zone_log"].iter().any(|name| table.contains_key(*name)));
     if !has_tables {
         return Ok(None);
     }
@@ -87,11 +94,17 @@ pub fn parse_job_file(path: &Path, text: &str) -> Result<Option<JobFile>, Error>
     let work = match (tables.job, tables.file_system) {
         (Some(job), None) => JobWork::Job(Box::new(job)),
         (None, Some(system)) => JobWork::FileSystem(system),
-        (None, None) => return Err(wrong("[host_cache] needs requests: a table [job] or [file_system]")),
+        (None, None) => {
+            let table = if tables.zone_log.is_some() { "zone_log" } else { "host_cache" };
+            return Err(wrong(&format!("[{table}] needs requests: a table [job] or [file_system]")));
+        }
         (Some(_), Some(_)) => return Err(wrong("[job] and [file_system] are two workloads; give one")),
     };
+    if tables.zone_log.is_some() && tables.host_cache.is_some() {
+        return Err(wrong("[host_cache] and [zone_log] both take the requests; give one"));
+    }
     let origin = JobText { name: path.display().to_string(), text: text.to_owned() };
-    Ok(Some(JobFile { work, host_cache: tables.host_cache, origin }))
+    Ok(Some(JobFile { work, host_cache: tables.host_cache, zone_log: tables.zone_log, origin }))
 }
 
 /// The table `[host_cache]` of a TOML text, which may be a whole job file.

@@ -12,6 +12,7 @@ use ninescope_model::{TIME_MAX, Workload};
 
 use super::limits::cached_limits;
 use super::preconditioning::preconditioning;
+use super::zones;
 use super::{OnDrive, Tenants};
 use crate::assembly::{Assembly, fit_drive};
 use crate::config::{JobFile, JobWork};
@@ -44,12 +45,16 @@ pub(super) fn of_job_file(request: &RunRequest, source: &WorkloadSource, file: J
         notes.push(format!("default drive: {} blocks per plane", drive.config.blocks_per_plane()));
     }
     let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
-    let JobFile { work, host_cache, origin } = file;
+    let JobFile { work, host_cache, zone_log, origin } = file;
     let wrong = |error: JobError| origin.error(&error);
+    let in_store = zone_log.as_ref().map(|log| log.size);
     let disk = match work {
-        JobWork::Job(job) => disk_job(request, *job).map_err(wrong)?,
+        JobWork::Job(mut job) => {
+            job.size = job.size.or(in_store);
+            disk_job(request, *job).map_err(wrong)?
+        }
         JobWork::FileSystem(system) => {
-            if host_cache.is_none() && system.disk_size.0 > assembly.first_namespace_bytes() {
+            if host_cache.is_none() && zone_log.is_none() && system.disk_size.0 > assembly.first_namespace_bytes() {
                 let drive_size = Bytes(assembly.first_namespace_bytes()).told();
                 let problem = format!("{} is more than the drive of {drive_size} holds", system.disk_size);
                 return Err(wrong(JobError::new("file_system.disk_size", problem)));
@@ -58,9 +63,13 @@ pub(super) fn of_job_file(request: &RunRequest, source: &WorkloadSource, file: J
         }
     };
     let depth = source.iodepth.unwrap_or(disk.iodepth);
-    let BehindCache { workload, filled } = match host_cache {
-        Some(config) => behind_cache(config, &assembly, disk.workload).map_err(wrong)?,
-        None => BehindCache { workload: disk.workload, filled: whole(&assembly) },
+    let BehindCache { workload, filled } = match (host_cache, zone_log) {
+        (Some(config), _) => behind_cache(config, &assembly, disk.workload).map_err(wrong)?,
+        (None, Some(config)) => {
+            let (workload, filled) = zones::in_log(config, &assembly, disk.workload).map_err(wrong)?;
+            BehindCache { workload, filled }
+        }
+        (None, None) => BehindCache { workload: disk.workload, filled: whole(&assembly) },
     };
     let (preconditioning, note) = preconditioning(request, || filled, &assembly, || Ok(UNKNOWN_WRITES))?;
     notes.extend(note);

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use ninescope_generators::{JobError, ZoneLog, ZoneLogConfig, ZoneSpace};
+use ninescope_model::Workload;
+
 use crate::assembly::Assembly;
 use crate::error::Error;
 use crate::precondition::{PrefillMode, PrefillOrder};
@@ -36,4 +39,31 @@ pub fn filled(
         !zones.offline.contains(zone) && touched.iter().any(|range| range.start < end && start < range.end)
     };
     Ok((0..assembly.ftl.logical_units / zones.size).filter(is_touched).map(of_zone).collect())
+}
+
+/// Puts a log on the zones of the drive in front of them. Returns what it asks of them, and units of those that it believes to be full.
+///
+/// # Errors
+/// Names the key that has no meaning, or none on such a drive.
+pub(super) fn in_log(
+    config: ZoneLogConfig,
+    assembly: &Assembly,
+    requests: Box<dyn Workload>,
+) -> Result<(Box<dyn Workload>, Vec<Range<u32>>), JobError> {
+    let Some(zones) = &assembly.ftl.zones else {
+        return Err(JobError::new("zone_log.size", "is given, and the drive has no zones ([zns])"));
+    };
+    let geometry = &assembly.geometry;
+    let unit = geometry.sectors_per_unit();
+    let space = ZoneSpace {
+        zones: assembly.ftl.logical_units / zones.size,
+        size: u64::from(zones.size) * u64::from(unit),
+        capacity: u64::from(zones.pools * geometry.units_per_group()) * u64::from(unit),
+        unit: unit.into(),
+        open: zones.open,
+        bad: zones.read_only.iter().chain(&zones.offline).copied().collect(),
+    };
+    let log = ZoneLog::new(config, space, requests)?;
+    let filled = log.filled_zones().into_iter().map(|zone| zone * zones.size..zone * zones.size + 1).collect();
+    Ok((Box::new(log), filled))
 }

@@ -134,6 +134,9 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, input: &ResultInpu
     if let Some(section) = zones::section(device) {
         measured["zns"] = section;
     }
+    if let Some(section) = zones::log(device)? {
+        measured["zone_log"] = section;
+    }
     if let Some(section) = reliability::section(device)? {
         measured["reliability"] = section;
     }

@@ -99,6 +99,9 @@ impl WorkloadReport {
             JobWork::Job(job) => value["job"] = serde_json::to_value(job).map_err(internal)?,
             JobWork::FileSystem(system) => value["file_system"] = serde_json::to_value(system).map_err(internal)?,
         }
+        if let Some(log) = &file.zone_log {
+            value["zone_log"] = serde_json::to_value(log).map_err(internal)?;
+        }
         match &file.host_cache {
             Some(cache) => Self::without_jobs(value).behind(cache),
             None => Ok(Self::without_jobs(value)),

@@ -5,6 +5,8 @@ use ninescope_ftl::{ZoneError, ZoneState};
 use ninescope_model::ZoneCommand;
 use serde_json::{Map, Value, json};
 
+use crate::error::Error;
+
 /// The section `zns`; absent where the drive has no zones.
 pub fn section(device: &Seen<'_>) -> Option<Value> {
     let zones = device.ftl.zones()?;
@@ -39,4 +41,15 @@ pub fn section(device: &Seen<'_>) -> Option<Value> {
         "zones_filled": counts.filled,
         "dropped_units": counts.dropped_units,
     }))
+}
+
+/// The section `zone_log`; absent where no requests went to a log on zones.
+///
+/// # Errors
+/// [`Error::Internal`] when it cannot be written.
+pub fn log(device: &Seen<'_>) -> Result<Option<Value>, Error> {
+    let Some(log) = device.zone_log else { return Ok(None) };
+    let mut section = serde_json::to_value(log).map_err(|error| Error::Internal(error.to_string()))?;
+    section["write_amplification"] = json!(log.write_amplification());
+    Ok(Some(section))
 }

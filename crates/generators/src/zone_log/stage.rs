@@ -1,0 +1,166 @@
+//! The store as a stage of a workload: requests for blocks in, requests to zones out.
+
+use std::collections::VecDeque;
+
+use ninescope_model::{
+    Arrival, Lba, Op, Request, SECTOR_BYTES, Workload, WorkloadError, ZoneCommand, ZoneLogStatistics,
+};
+
+use super::config::{ZoneLogConfig, ZoneSpace};
+use super::log::Log;
+use crate::JobError;
+
+/// A workload whose requests go to a log on the zones of a drive. What a write takes of cleaning is asked for before it, at its time.
+pub struct ZoneLog {
+    workload: Box<dyn Workload>,
+    config: ZoneLogConfig,
+    space: ZoneSpace,
+    log: Log,
+    block_sectors: u64,
+    /// Requests to the drive that are made and not yet asked for.
+    out: VecDeque<Request>,
+    statistics: ZoneLogStatistics,
+}
+
+impl ZoneLog {
+    /// The store on these zones, to which the requests of `workload` go.
+    ///
+    /// # Errors
+    /// Names the key of `config` that has no meaning on such a drive.
+    pub fn new(config: ZoneLogConfig, space: ZoneSpace, workload: Box<dyn Workload>) -> Result<Self, JobError> {
+        let (blocks, per_zone) = config.validate(&space)?;
+        let log = Log::new(blocks, per_zone, config.logs, config.cleaning, &space, config.full);
+        let statistics = ZoneLogStatistics {
+            blocks: blocks.into(),
+            blocks_per_zone: per_zone.into(),
+            ..ZoneLogStatistics::default()
+        };
+        Ok(Self {
+            workload,
+            log,
+            block_sectors: config.block.0 / SECTOR_BYTES,
+            config,
+            space,
+            out: VecDeque::with_capacity(64),
+            statistics,
+        })
+    }
+
+    /// Bytes of the drive that hold something when the run begins, from the first zone on: whole zones.
+    pub fn filled_zones(&self) -> Vec<u32> {
+        let blocks = self.config.size.0 / self.config.block.0;
+        let count = if self.config.full { blocks.div_ceil(self.log.per_zone().into()) } else { 0 };
+        (0..self.space.zones).filter(|zone| !self.space.bad.contains(zone)).take(count as usize).collect()
+    }
+
+    /// The sector of a place.
+    fn sector(&self, place: u32) -> u64 {
+        let (zone, offset) = (place / self.log.per_zone(), place % self.log.per_zone());
+        u64::from(zone) * self.space.size + u64::from(offset) * self.block_sectors
+    }
+
+    /// Asks the drive for a block, with the one asked for before it where they lie side by side in one zone.
+    fn emit(&mut self, like: &Request, op: Op, place: u32) {
+        let zone = if op == Op::Write && self.config.append { ZoneCommand::Append } else { ZoneCommand::None };
+        let (sector, sectors) = (self.sector(place), self.block_sectors as u32);
+        let follows = !place.is_multiple_of(self.log.per_zone());
+        // What the host asks for stays as large as it was.
+        if let Some(last) = self.out.back_mut()
+            && follows
+            && (last.op, last.zone) == (op, zone)
+            && last.end() == sector
+            && u64::from(last.sectors + sectors) <= u64::from(like.sectors).max(self.block_sectors)
+        {
+            last.sectors += sectors;
+            return;
+        }
+        self.out.push_back(Request { lba: Lba(sector), sectors, op, zone, fua: false, ..*like });
+    }
+
+    /// A block goes to the end of a log, which may take cleaning first.
+    fn append(&mut self, like: &Request, log: usize, block: u32) {
+        if self.log.needs_zone(log) {
+            while self.log.free_zones() <= self.config.free_zones as usize && self.clean(like) {}
+        }
+        if let Some(place) = self.log.append(log, block) {
+            self.emit(like, Op::Write, place);
+        }
+    }
+
+    /// Moves what counts of one zone to the cleaner's log, and resets it. Returns whether there was one.
+    fn clean(&mut self, like: &Request) -> bool {
+        let Some(victim) = self.log.take_victim() else { return false };
+        let moved: Vec<(u32, u32)> = self.log.held_in(victim).collect();
+        // Copies go in pieces of a large request.
+        let like = Request { sectors: (COPY_BLOCKS * self.block_sectors) as u32, stream: 0, ..*like };
+        for &(_, place) in &moved {
+            self.emit(&like, Op::Read, place);
+        }
+        let cleaner = self.log.cleaner();
+        for &(block, _) in &moved {
+            if let Some(place) = self.log.append(cleaner, block) {
+                self.emit(&like, Op::Write, place);
+            }
+        }
+        self.statistics.moved_blocks += moved.len() as u64;
+        self.statistics.cleaned_zones += 1;
+        self.log.is_free(victim);
+        let lba = Lba(u64::from(victim) * self.space.size);
+        let reset = Request { lba, op: Op::Trim, zone: ZoneCommand::Reset, sectors: self.space.unit as u32, ..like };
+        self.out.push_back(reset);
+        true
+    }
+
+    /// Turns a request of the host into requests to zones: none where it asks for nothing that lies there.
+    fn take(&mut self, request: &Request) {
+        let blocks = (self.config.size.0 / self.config.block.0) as u32;
+        let first = (request.lba.0 / self.block_sectors) as u32;
+        let end = (request.end().div_ceil(self.block_sectors) as u32).min(blocks);
+        match request.op {
+            Op::Flush => self.out.push_back(*request),
+            Op::Read => {
+                for block in first..end {
+                    self.statistics.read_blocks += 1;
+                    if let Some(place) = self.log.place_of(block) {
+                        self.emit(request, Op::Read, place);
+                    }
+                }
+            }
+            Op::Trim => (first..end).for_each(|block| self.log.forget(block)),
+            Op::Write => {
+                let log = usize::from(request.stream).min(self.config.logs as usize - 1);
+                for block in first..end {
+                    let begin = u64::from(block) * self.block_sectors;
+                    let is_whole = request.lba.0 <= begin && begin + self.block_sectors <= request.end();
+                    if let Some(place) = self.log.place_of(block).filter(|_| !is_whole) {
+                        self.statistics.merged_blocks += 1;
+                        self.emit(request, Op::Read, place);
+                    }
+                    self.statistics.written_blocks += 1;
+                    self.append(request, log, block);
+                }
+            }
+        }
+    }
+}
+
+/// Blocks that the cleaner reads and writes with one request at most.
+const COPY_BLOCKS: u64 = 32;
+
+impl Workload for ZoneLog {
+    fn arrival(&self) -> Arrival {
+        self.workload.arrival()
+    }
+
+    fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
+        while self.out.is_empty() {
+            let Some(request) = self.workload.next_request()? else { return Ok(None) };
+            self.take(&request);
+        }
+        Ok(self.out.pop_front())
+    }
+
+    fn zone_log(&self) -> Option<&ZoneLogStatistics> {
+        Some(&self.statistics)
+    }
+}

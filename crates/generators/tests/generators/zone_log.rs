@@ -1,0 +1,169 @@
+//! The log on zones: by hand, and its write amplification against closed forms.
+
+use ninescope_generators::zone_log::CleaningOrder;
+use ninescope_generators::{ZoneLog, ZoneLogConfig, ZoneSpace};
+use ninescope_kernel::RandomStream;
+use ninescope_model::units::Bytes;
+use ninescope_model::{Arrival, Lba, Op, Request, Workload, WorkloadError, ZoneCommand};
+use ninescope_oracles::write_amplification::{fifo, greedy};
+
+const BLOCK: u64 = 4096;
+const SECTORS: u64 = 8;
+
+/// Requests from a function.
+struct Made<F>(F);
+
+impl<F: FnMut() -> Option<Request> + Send> Workload for Made<F> {
+    fn arrival(&self) -> Arrival {
+        Arrival::Closed
+    }
+
+    fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
+        Ok((self.0)())
+    }
+}
+
+/// Zones of so many blocks, whose addresses span two more.
+fn space(zones: u32, blocks: u64) -> ZoneSpace {
+    ZoneSpace {
+        zones,
+        size: (blocks + 2) * SECTORS,
+        capacity: blocks * SECTORS,
+        unit: SECTORS,
+        open: 4,
+        bad: Vec::new(),
+    }
+}
+
+fn blocks(op: Op, block: u64, count: u64) -> Request {
+    Request { op, lba: Lba(block * SECTORS), sectors: (count * SECTORS) as u32, ..Request::default() }
+}
+
+/// What the drive is asked: the operation, the zone, the block in it, and how many.
+fn told(config: ZoneLogConfig, space: &ZoneSpace, requests: Vec<Request>) -> Vec<(&'static str, u64, u64, u64)> {
+    let mut requests = requests.into_iter();
+    let mut log = ZoneLog::new(config, space.clone(), Box::new(Made(move || requests.next()))).expect("a log");
+    let mut out = Vec::new();
+    while let Some(request) = log.next_request().expect("no errors") {
+        let name = if request.zone == ZoneCommand::None { request.op.name() } else { request.zone.name() };
+        let (zone, offset) = (request.lba.0 / space.size, request.lba.0 % space.size / SECTORS);
+        out.push((name, zone, offset, u64::from(request.sectors) / SECTORS));
+    }
+    out
+}
+
+#[test]
+fn what_is_written_goes_to_the_end_of_the_log_and_is_read_there() {
+    let config = ZoneLogConfig { size: Bytes(8 * BLOCK), full: false, free_zones: 1, ..ZoneLogConfig::default() };
+    let requests = vec![
+        blocks(Op::Read, 0, 2), // nothing is there
+        blocks(Op::Write, 6, 2),
+        blocks(Op::Write, 0, 3), // over the end of the zone
+        blocks(Op::Read, 6, 2),
+        blocks(Op::Read, 0, 3),
+        Request { sectors: 1, ..blocks(Op::Write, 6, 1) }, // in part
+        blocks(Op::Trim, 7, 1),
+        blocks(Op::Read, 6, 2),
+    ];
+    let expected = [
+        ("append", 0, 0, 2),
+        ("append", 0, 2, 2),
+        ("append", 1, 0, 1),
+        ("read", 0, 0, 2),
+        ("read", 0, 2, 2),
+        ("read", 1, 0, 1),
+        ("read", 0, 0, 1),
+        ("append", 1, 1, 1),
+        ("read", 1, 1, 1),
+    ];
+    assert_eq!(told(config, &space(8, 4), requests), expected);
+}
+
+#[test]
+fn the_cleaner_moves_what_counts_and_resets_the_zone() {
+    // Eight blocks fill two of eight zones of four; the cleaner works where three zones are free when another one is opened.
+    let config = ZoneLogConfig { size: Bytes(8 * BLOCK), append: false, free_zones: 3, ..ZoneLogConfig::default() };
+    let writes = [(0, 4), (0, 4), (0, 3), (4, 1), (5, 1), (6, 1), (6, 1), (6, 1), (0, 1), (0, 3), (6, 1)];
+    let requests = writes.map(|(block, count)| blocks(Op::Write, block, count)).to_vec();
+    let expected = [
+        ("write", 2, 0, 4),
+        ("write", 3, 0, 4),
+        ("write", 4, 0, 3),
+        ("write", 4, 3, 1),
+        // Nothing of the first zone counts.
+        ("reset", 0, 0, 1),
+        ("write", 5, 0, 1),
+        ("write", 5, 1, 1),
+        ("write", 5, 2, 1),
+        ("write", 5, 3, 1),
+        ("reset", 2, 0, 1),
+        ("write", 6, 0, 1),
+        ("write", 6, 1, 3),
+        // One block of this one does, and goes to a zone of the cleaner's own, which is one free zone less.
+        ("read", 1, 3, 1),
+        ("write", 7, 0, 1),
+        ("reset", 1, 0, 1),
+        ("read", 3, 3, 1),
+        ("write", 7, 1, 1),
+        ("reset", 3, 0, 1),
+        ("write", 0, 0, 1),
+    ];
+    assert_eq!(told(config, &space(8, 4), requests), expected);
+}
+
+#[test]
+fn write_amplification_of_the_store_has_its_closed_form() {
+    const ZONES: u32 = 2_048;
+    const PER_ZONE: u32 = 64;
+    for (order, spare_factor) in [
+        (CleaningOrder::Greedy, 1.15),
+        (CleaningOrder::Greedy, 1.4),
+        (CleaningOrder::Fifo, 1.15),
+        (CleaningOrder::Fifo, 1.4),
+    ] {
+        // Zones that are free, and those of the two logs, hold nothing that is cleaned.
+        let candidates = (ZONES - 2 - 2) * PER_ZONE;
+        let units = (f64::from(candidates) / spare_factor) as u32;
+        let config =
+            ZoneLogConfig { size: Bytes(u64::from(units) * BLOCK), cleaning: order, ..ZoneLogConfig::default() };
+        let mut stream = RandomStream::new(1, "tests", "overwrites");
+        let made = Made(move || Some(blocks(Op::Write, stream.below(units.into()), 1)));
+        let mut log = ZoneLog::new(config, space(ZONES, PER_ZONE.into()), Box::new(made)).expect("a log");
+        let mut run = |laps: u32| {
+            let before = *log.zone_log().expect("a log");
+            while log.zone_log().expect("a log").written_blocks < before.written_blocks + u64::from(laps * units) {
+                log.next_request().expect("no errors");
+            }
+            let after = *log.zone_log().expect("a log");
+            let written = after.written_blocks - before.written_blocks;
+            (written + after.moved_blocks - before.moved_blocks) as f64 / written as f64
+        };
+        run(8);
+        let measured = run(8);
+        let spare_factor = f64::from(candidates) / f64::from(units);
+        let expected = match order {
+            CleaningOrder::Greedy => greedy(spare_factor, PER_ZONE),
+            CleaningOrder::Fifo => fifo(spare_factor),
+        };
+        let error = measured / expected - 1.0;
+        assert!(error.abs() < 0.005, "{order:?} at {spare_factor:.3}: {measured:.4}, the closed form {expected:.4}");
+    }
+}
+
+#[test]
+fn what_makes_no_log_is_named() {
+    let refused = |config: ZoneLogConfig, space: ZoneSpace| {
+        let none = Made(|| None);
+        ZoneLog::new(config, space, Box::new(none)).err().expect("refused").key
+    };
+    let config = |size: u64| ZoneLogConfig { size: Bytes(size * BLOCK), ..ZoneLogConfig::default() };
+    assert_eq!(refused(config(0), space(8, 4)), "zone_log.size");
+    assert_eq!(
+        refused(config(13), space(8, 4)),
+        "zone_log.size",
+        "five of eight zones are the logs' and the cleaner's"
+    );
+    assert_eq!(refused(ZoneLogConfig { block: Bytes(2048), ..config(8) }, space(8, 4)), "zone_log.block");
+    assert_eq!(refused(ZoneLogConfig { logs: 4, ..config(8) }, space(8, 4)), "zone_log.logs");
+    assert_eq!(refused(ZoneLogConfig { free_zones: 0, ..config(8) }, space(8, 4)), "zone_log.free_zones");
+}
