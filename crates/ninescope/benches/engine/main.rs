@@ -5,6 +5,7 @@
 //! in. Without `--bench`, which `cargo bench` gives and `cargo test` does not, everything is run for a moment, so that it is
 //! known to run.
 
+mod choices;
 mod figures;
 mod reference_loop;
 mod untimed;
@@ -119,6 +120,7 @@ fn main() {
     }
     if wanted("victims") {
         untimed::victims(&mut figures);
+        choices::choices(&mut figures);
     }
     println!(
         "\n{:<31} {:>9} {:>11} {:>11} {:>8} {:>6} {:>12}",

@@ -130,11 +130,20 @@ pub fn victims(figures: &mut Figures) {
 
 /// Nanoseconds for a write, once each unit was overwritten once on average.
 fn write_of(victim: &str, groups: u32, units_per_group: u32) -> f64 {
+    let mut begin = Instant::now();
+    let count =
+        overwritten_for_a_while(json!({ "policy": victim }), groups, units_per_group, || begin = Instant::now());
+    begin.elapsed().as_secs_f64() * 1e9 / f64::from(count)
+}
+
+/// Overwrites a drive of one pool until each unit was overwritten once on average, says that it has `begun`, and goes on for so
+/// many writes as are returned.
+pub fn overwritten_for_a_while(victim: Value, groups: u32, units_per_group: u32, begun: impl FnOnce()) -> u32 {
     let geometry = Geometry::checked(1, 1, 1, 1, groups, units_per_group, 4_096, 4_096, 1).expect("a legal geometry");
     let config = FtlConfig {
         geometry,
         logical_units: (f64::from(geometry.units()) / SPARE) as u32,
-        victim_selection: serde_json::from_value(json!({ "policy": victim })).expect("a victim policy"),
+        victim_selection: serde_json::from_value(victim).expect("a victim policy"),
         ..drive(32)
     };
     let mut ftl = Ftl::new(&config).expect("enough spare blocks");
@@ -147,8 +156,8 @@ fn write_of(victim: &str, groups: u32, units_per_group: u32) -> f64 {
         }
     };
     write(config.logical_units);
+    begun();
     let count = if crate::is_tried() { 100 } else { 400_000 };
-    let begin = Instant::now();
     write(count);
-    begin.elapsed().as_secs_f64() * 1e9 / f64::from(count)
+    count
 }
