@@ -1,6 +1,7 @@
 //! The checker: events in, a verdict out.
 
 mod above;
+mod breakage;
 mod codes;
 mod dram;
 mod firmware;
@@ -16,6 +17,7 @@ use ninescope_model::{Op, Ppa, Source};
 
 use crate::blame::Blame;
 use crate::blocks::{Blocks, group_of_block};
+use crate::breakage::BadBlockBook;
 use crate::cache_holders::CacheHolders;
 use crate::dies::Dies;
 use crate::dram::DramBook;
@@ -85,6 +87,7 @@ pub struct Checker {
     clean: Option<CleanUnits>,
     map: Option<MapBook>,
     partitions: Option<PartitionBook>,
+    bad_blocks: Option<BadBlockBook>,
     streams: Option<StreamBook>,
     sectors: Option<SectorBook>,
     homes: Option<HomeBook>,
@@ -130,6 +133,7 @@ impl Checker {
             clean: None,
             map: None,
             partitions: None,
+            bad_blocks: None,
             streams: None,
             sectors: None,
             homes: None,
@@ -192,6 +196,7 @@ impl Checker {
         self.clean = CleanUnits::started(view);
         self.map = MapBook::started(view);
         self.partitions = PartitionBook::started(view);
+        self.bad_blocks = BadBlockBook::started(view);
         self.streams = StreamBook::started(view);
         self.homes = HomeBook::started(view);
         self.placement = PlacementBook::started(view);
@@ -225,6 +230,9 @@ impl Checker {
         }
         if let Some(book) = &self.partitions {
             book.sweep(view)?;
+        }
+        if let Some(book) = &self.bad_blocks {
+            book.sweep(view, &self.groups)?;
         }
         self.namespaces.sweep(view)?;
         self.space.sweep(view)?;
@@ -273,6 +281,9 @@ impl Checker {
         }
         self.dies.issued(view, command, begins, &mut self.marks)?;
         self.blocks.issued(view.now, command)?;
+        if let Some(book) = &self.bad_blocks {
+            book.issued(view, command)?;
+        }
         if let Some(blame) = &mut self.blame {
             blame.issued(view, command, sent);
         }
@@ -388,6 +399,9 @@ impl Checker {
         }
         self.queues.compare(view)?;
         self.ledger.compare(view)?;
+        if let Some(book) = &self.bad_blocks {
+            book.compare(view)?;
+        }
         let open = self.sweep(view)?;
         self.ledger.programs_balance(view, self.groups.handed_out, open)
     }
@@ -427,6 +441,9 @@ impl Probe for Checker {
             self.trigger.started(view);
         }
         self.trigger.sees(view, &event)?;
+        if self.bad_blocks.is_some() {
+            self.blocks_break(view, &event)?;
+        }
         match event {
             Event::Started { write_completion, sectors, protocol, lane_depths, limits, buffer, throttle } => {
                 self.sectors = SectorBook::started(view, sectors);
@@ -587,7 +604,16 @@ impl Probe for Checker {
                 self.space.erased(view, group);
                 self.groups.erased(view.now, group)
             }
-            Event::DieRests { .. } => Ok(()),
+            Event::DieRests { .. }
+            | Event::ProgramFailed { .. }
+            | Event::PageRewritten { .. }
+            | Event::PageKept { .. }
+            | Event::GroupFailed { .. }
+            | Event::EraseBroke { .. }
+            | Event::GroupRetired { .. }
+            | Event::ReadOnlyBegan { .. }
+            | Event::MoveGivenUp { .. }
+            | Event::CommandRefused { .. } => Ok(()),
             Event::VictimChosen { group, .. } => {
                 if let Some(book) = &mut self.placement {
                     book.victim(view, group);
@@ -665,8 +691,9 @@ impl Probe for Checker {
                 self.interrupts.gathered(view.now, (slot, queue))?;
                 self.places.left(view.now, slot);
                 self.queues.done(slot);
-                if op == Op::Trim && forgets(view) {
-                    self.ledger.trimmed(view, &self.requests.get(view, slot)?.request);
+                let inside = self.requests.get(view, slot)?;
+                if op == Op::Trim && forgets(view) && !inside.refused {
+                    self.ledger.trimmed(view, &inside.request);
                 }
                 if let Some(book) = &mut self.dram {
                     book.completed(view, slot, (parts, behind, transaction))?;

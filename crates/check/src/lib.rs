@@ -11,6 +11,7 @@
 
 mod blame;
 mod blocks;
+mod breakage;
 mod cache_holders;
 mod checker;
 mod dies;

@@ -29,6 +29,8 @@ pub struct Inside {
     /// Another command was inside during its life.
     company: bool,
     live: bool,
+    /// It is answered with an error.
+    pub refused: bool,
 }
 
 /// Requests of one job.
@@ -174,6 +176,7 @@ impl Requests {
             fetched: now,
             company,
             live: true,
+            refused: false,
         };
         self.open.push_back((self.order, slot));
         Ok(())
@@ -221,6 +224,11 @@ impl Requests {
         Ok(())
     }
 
+    /// A command is to be answered with an error.
+    pub fn refused(&mut self, slot: u32) {
+        self.slots[slot as usize].refused = true;
+    }
+
     /// The command that is or was last in a slot.
     pub fn last_of(&self, slot: u32) -> &Inside {
         &self.slots[slot as usize]
@@ -247,7 +255,7 @@ impl Requests {
         let trims = request.op == Op::Trim && forgets(view);
         if request.op == Op::Write || trims {
             let asked = units_of(request, sectors_per_unit(view)).len();
-            if entry.units_done as usize != asked {
+            if entry.units_done as usize != asked && !entry.refused {
                 let what =
                     format!("request {id} completes with {} of its {asked} units {:?}", entry.units_done, request.op);
                 return Err(crate::Rule::LostData.violated(now, what));

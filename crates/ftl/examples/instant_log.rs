@@ -57,6 +57,7 @@ impl Case {
             victim_selection: self.victim.clone(),
             partitions: Vec::new(),
             homes: Vec::new(),
+            breakdown: None,
             seed: self.seed,
         })
     }
@@ -145,6 +146,7 @@ impl<W: Write> Teller<'_, W> {
                     writeln!(self.out, "{} erase {}", self.number, self.group(group))?;
                     self.ftl.erased(group);
                 }
+                GcStep::Retired(_) => {}
                 GcStep::Wait | GcStep::Nothing => {
                     self.ftl.gc_rests(pool);
                     return Ok(());

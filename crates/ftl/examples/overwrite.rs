@@ -32,6 +32,7 @@ fn main() {
         victim_selection: victim,
         partitions: Vec::new(),
         homes: Vec::new(),
+        breakdown: None,
         seed: 1,
     };
     let mut ftl = Ftl::new(&config).expect("enough spare groups");

@@ -4,6 +4,7 @@ use ninescope_model::{Geometry, Pool};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::breakdown::{Breakdown, BreakdownConfig};
 use crate::homes::Homes;
 use crate::partition::{self, Partition};
 use crate::policies::{
@@ -39,6 +40,9 @@ pub struct FtlConfig {
     /// By kind of data that is written: the pools that it has for itself; none: all kinds go to all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub homes: Vec<Vec<u32>>,
+    /// How blocks break; none: they do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub breakdown: Option<BreakdownConfig>,
     /// The run's seed.
     pub seed: u64,
 }
@@ -72,7 +76,37 @@ impl FtlConfig {
 
     /// The fewest groups that host writes must leave alone.
     pub fn reserve_groups_min(&self) -> u32 {
-        if self.stream_choice.knows_clean() { RESERVE_FOR_CLEAN_DATA } else { 1 }
+        self.kept_groups() + if self.stream_choice.knows_clean() { RESERVE_FOR_CLEAN_DATA } else { 1 }
+    }
+
+    /// Of the reserve, groups that garbage collection leaves alone as well: where programs fail, what they were to write goes there.
+    pub fn kept_groups(&self) -> u32 {
+        u32::from(self.breakdown.as_ref().is_some_and(BreakdownConfig::programs_fail))
+    }
+
+    /// By pool, the groups without which it could not hold its share of what the host may write.
+    pub fn groups_needed(&self) -> Vec<u32> {
+        let needed = |units: u32, pools: u32| {
+            let share = units.div_ceil(pools).div_ceil(self.geometry.units_per_group());
+            share.saturating_add(self.spare_groups_needed())
+        };
+        let mut all = vec![needed(self.units_at_rest(), self.geometry.pools()); self.geometry.pools() as usize];
+        for partition in &self.partitions {
+            let of_each = needed(partition.unit_count(), partition.pools.len() as u32);
+            partition.pools.iter().for_each(|&pool| all[pool as usize] = of_each);
+        }
+        all
+    }
+
+    /// The pool with fewest good groups beyond those it needs, and how many it has and needs, where it lacks some.
+    fn lacks_good_blocks(&self) -> Option<(Pool, u32, u32)> {
+        let breakdown = self.breakdown.as_ref()?;
+        let mut good = vec![self.geometry.blocks_per_plane; self.geometry.pools() as usize];
+        for group in Breakdown::bad_from_the_start(breakdown, &self.geometry, self.seed) {
+            good[self.geometry.pool_and_block(group).0.index()] -= 1;
+        }
+        let pools = good.into_iter().zip(self.groups_needed()).zip(0..).filter(|((good, needed), _)| good < needed);
+        pools.map(|((good, needed), pool)| (Pool(pool), good, needed)).min_by_key(|&(_, good, needed)| needed - good)
     }
 
     /// Kinds of data, in as many streams of what is written and of what is moved: the map is one besides data.
@@ -117,7 +151,10 @@ impl FtlConfig {
                 spare: self.spare_groups_needed(),
             });
         }
-        Ok(())
+        match self.lacks_good_blocks() {
+            None => Ok(()),
+            Some((pool, good, needed)) => Err(FtlError::TooManyBadBlocks { pool, good, needed }),
+        }
     }
 
     /// The most units that so many pools can hold at rest, garbage collection going on.
@@ -196,6 +233,19 @@ pub enum FtlError {
         /// How many of the needed ones hold no data at rest.
         spare: u32,
     },
+    /// Too many blocks are bad from the start.
+    #[error("of pool {pool} {good} groups of blocks are good from the start, and it needs {needed}")]
+    TooManyBadBlocks {
+        /// The pool that lacks most.
+        pool: Pool,
+        /// Good groups there are.
+        good: u32,
+        /// Groups it needs.
+        needed: u32,
+    },
+    /// So many blocks broke while the drive was prepared that it takes no more writes.
+    #[error("the drive has become read-only: too few blocks of pool {0} are left")]
+    ReadOnly(Pool),
     /// Partitions that are none, or too small.
     #[error("partitions: {0}")]
     Partition(String),

@@ -21,6 +21,8 @@ pub struct FtlCounters {
     pub padding_units: u64,
     /// Units written to planes that their kind of data does not have for itself, because its own had no room.
     pub away_units: u64,
+    /// Units that were programmed again, because the program had failed, or one before it in its block.
+    pub rewritten_units: u64,
     /// Mapped units that were deallocated.
     pub trimmed_units: u64,
     /// Moves that ended and changed the map.
@@ -47,7 +49,13 @@ pub struct FtlCounters {
 impl FtlCounters {
     /// Units programmed for any reason.
     pub fn programmed_units(&self) -> u64 {
-        self.host_units + self.migrated_units + self.healed_units + self.map_units + self.gc_units + self.padding_units
+        self.host_units
+            + self.migrated_units
+            + self.healed_units
+            + self.map_units
+            + self.gc_units
+            + self.padding_units
+            + self.rewritten_units
     }
 
     /// Units programmed per unit the host wrote, 0 when it wrote nothing: the write amplification of whole units.

@@ -4,6 +4,7 @@
 //! drive), the valid bit and the valid count of the old place, the reverse-map entry, valid bit and
 //! 32-byte block record of the new one (the frontier's, warm), and the pool's record (warm).
 
+mod breakage;
 mod collection;
 mod composition;
 mod filling;
@@ -15,6 +16,7 @@ use ninescope_kernel::{BitTable, IdTable, NONE, prefetch};
 use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa, Stream};
 
 use crate::block::{BlockRecord, GroupState};
+use crate::breakdown::Breakdown;
 use crate::config::{FtlConfig, FtlError};
 use crate::counters::FtlCounters;
 use crate::filling_order::FillingOrder;
@@ -30,7 +32,10 @@ use crate::policies::{
 use crate::pool::PoolRecord;
 use crate::reclaim_units::ReclaimUnits;
 
+pub use breakage::{BadBlocks, Rewritten};
 pub use collection::GcStep;
+
+use breakage::Breakage;
 
 /// Where a unit was placed.
 #[allow(clippy::struct_excessive_bools)] // four independent facts that the driver acts on
@@ -101,6 +106,10 @@ pub struct CollectionRules {
 pub struct Ftl {
     geometry: Geometry,
     reserve_groups: u32,
+    /// Of these, groups that garbage collection leaves alone as well.
+    kept_groups: u32,
+    /// What breaks, and what came of it; none where nothing does.
+    breakage: Option<Box<Breakage>>,
     /// Where each unit lies, as it differs from where the filling order put it.
     map: IdTable<u32>,
     /// What lies at each place, as it differs from what the filling order put there.
@@ -185,6 +194,7 @@ impl Ftl {
             victim_selection: Default::default(),
             partitions: Vec::new(),
             homes: Vec::new(),
+            breakdown: None,
             seed: 0,
         })
     }
@@ -206,9 +216,12 @@ impl Ftl {
         let blocks = geometry.blocks_per_plane;
         let stream_choice = config.stream_choice.build(config.units_at_rest(), geometry.groups());
         let (kinds, knows_clean) = (config.kinds(), stream_choice.knows_clean());
-        Self {
+        let breakdown = config.breakdown.as_ref().map(|breakdown| Breakdown::new(breakdown, &geometry, config.seed));
+        let mut ftl = Self {
             geometry,
             reserve_groups: config.reserve_groups,
+            kept_groups: config.kept_groups(),
+            breakage: breakdown.map(|breakdown| Box::new(Breakage::new(breakdown, config.groups_needed()))),
             map: IdTable::new(config.units_at_rest() as usize),
             // A group is filled, and read when it is collected, from its beginning to its end.
             reverse: IdTable::of_stretches(geometry.units() as usize),
@@ -257,7 +270,11 @@ impl Ftl {
             mapped_units: 0,
             counters: FtlCounters::default(),
             erases_before: vec![0; geometry.groups() as usize],
+        };
+        if let Some(breakdown) = &config.breakdown {
+            ftl.leave_out(&Breakdown::bad_from_the_start(breakdown, &geometry, config.seed));
         }
+        ftl
     }
 
     /// What garbage collection was told to do.
@@ -316,6 +333,9 @@ impl Ftl {
     /// Sets all counters to zero (after preparing, after warm-up).
     pub fn clear_counters(&mut self) {
         self.counters = FtlCounters::default();
+        if let Some(breakage) = &mut self.breakage {
+            breakage.clear_counters();
+        }
         if let Some(units) = &mut self.reclaim_units {
             units.clear();
         }
@@ -513,6 +533,7 @@ impl Ftl {
     /// buffer is full.
     pub fn set_room(&mut self, pool: Pool, room: bool) {
         let position = self.position_of[pool.index()] as usize;
+        let room = room && !self.is_read_only();
         self.has_room.put(position, room);
         for (accepting, has_space) in self.accepting.iter_mut().zip(&self.has_space) {
             accepting.put(position, room && has_space.get(position));
@@ -765,10 +786,19 @@ impl Ftl {
 
     #[inline(never)]
     fn open_group(&mut self, pool: Pool, stream: Stream) -> bool {
-        let record = &mut self.pools[pool.index()];
+        let record = &self.pools[pool.index()];
         let of_host = !stream.is_of_moves();
         let reserve = if of_host { self.reserve_groups as usize } else { 0 };
         if record.free.len() <= reserve || of_host && record.holds_host {
+            return false;
+        }
+        self.open_any_group(pool, stream)
+    }
+
+    /// The same, whatever is to be left alone. False where no group is free.
+    fn open_any_group(&mut self, pool: Pool, stream: Stream) -> bool {
+        let record = &mut self.pools[pool.index()];
+        if record.free.is_empty() {
             return false;
         }
         let position = self.free_block_choice.choose(&record.free, &self.groups);

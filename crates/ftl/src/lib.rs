@@ -6,6 +6,7 @@
 //! not know time: it counts operations, and ages are counted in host writes or closed groups.
 
 mod block;
+mod breakdown;
 mod config;
 mod counters;
 mod filling_order;
@@ -19,9 +20,10 @@ mod pool;
 mod reclaim_units;
 
 pub use block::{BlockRecord, GroupState};
+pub use breakdown::{BreakdownConfig, Broken};
 pub use config::{FtlConfig, FtlError};
 pub use counters::FtlCounters;
-pub use ftl::{CollectionRules, Ftl, GcStep, Padded, Placed, Residence};
+pub use ftl::{BadBlocks, CollectionRules, Ftl, GcStep, Padded, Placed, Residence, Rewritten};
 pub use instant::InstantDriver;
 pub use partition::{Partition, Partitions};
 pub use reclaim_units::{HandleCounts, PlacementCounts, ReclaimUnits, UnitCounts};

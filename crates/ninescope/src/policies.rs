@@ -12,7 +12,7 @@ use ninescope_engine::{
 };
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, SectorWearLevelingConfig, StreamChoiceConfig,
-    VictimSelectionConfig,
+    VictimSelectionConfig, WearOutConfig,
 };
 use ninescope_media::health::ErrorModelConfig;
 use ninescope_media::scm::ProgramVerifyConfig;
@@ -48,6 +48,7 @@ const REGISTRIES: &[ToldRegistry] = &[
     (("nand.ecc.latency", LatencyConfig::LIST), LatencyConfig::parameters),
     (("nand.errors", ErrorModelConfig::LIST), ErrorModelConfig::parameters),
     (("nand.retry", ReadRetryConfig::LIST), ReadRetryConfig::parameters),
+    (("nand.wear_out", WearOutConfig::LIST), WearOutConfig::parameters),
     (("scrub", ScrubPolicyConfig::LIST), ScrubPolicyConfig::parameters),
     (("refresh", RefreshPolicyConfig::LIST), RefreshPolicyConfig::parameters),
 ];

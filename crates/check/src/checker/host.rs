@@ -106,7 +106,7 @@ impl Checker {
             book.host_completes(view, slot)?;
             book.inside(view.now, self.requests.taken_in() - self.requests.completed_count());
         }
-        if request.op == Op::Trim && forgets(view) && !gathered {
+        if request.op == Op::Trim && forgets(view) && !gathered && !self.requests.last_of(slot).refused {
             self.ledger.trimmed(view, request);
         }
         if let Some(oracle) = &mut self.oracle {

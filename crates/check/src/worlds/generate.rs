@@ -5,6 +5,7 @@ use ninescope::{PrefillMode, PrefillOrder};
 use ninescope_kernel::Ns;
 use ninescope_model::{CacheHint, Lba, Op, Request};
 
+use super::breakage;
 use super::codes;
 use super::dice::Dice;
 use super::drives::{drive, placement_name, sectors_per_unit};
@@ -53,6 +54,9 @@ pub fn generate(seed: u64) -> World {
         write_through(&mut dice.of("writes through"), &mut world);
         if placement == "nand-only" {
             partitions::divide(&mut dice.of("partitions"), &mut world, &plan.shape().ftl);
+        }
+        if placement == "nand-only" {
+            breakage::add(&mut dice.of("breakage"), &mut world);
         }
         let hinted = if codes::knows_clean(&world.drive) { dice.chance(90) } else { dice.chance(5) };
         let per_unit = sectors_per_unit(&world.drive, &plan);

@@ -15,6 +15,7 @@ mod mapping;
 mod programs;
 mod read;
 mod reliability;
+mod rewrite;
 mod scm_only;
 mod seen;
 mod tier;
@@ -520,6 +521,7 @@ mod tests {
             victim_selection: Default::default(),
             partitions: Vec::new(),
             homes: Vec::new(),
+            breakdown: None,
             seed: 1,
         })
         .expect("enough spare blocks");

@@ -15,6 +15,7 @@ mod map;
 mod phases;
 mod programs;
 mod queue;
+mod rewrite;
 mod sectors;
 mod suspend;
 mod tenants;
@@ -87,6 +88,12 @@ pub struct Flash {
     line: WriteLines,
     /// What holds host writes back while little is free, where something does.
     throttle: Option<Box<Throttle>>,
+    /// Blocks break.
+    blocks_break: bool,
+    /// It was told that the drive takes no more writes.
+    read_only_told: bool,
+    /// Pages have no place to be programmed again.
+    keeps_pages: bool,
 }
 
 impl Flash {
@@ -113,6 +120,9 @@ impl Flash {
             collection: Collection::new(&mut ftl, config.gc_pages_in_flight),
             throttle: Throttle::new(&config.throttle, ftl.partitions().map_or(1, Partitions::count)),
             line: WriteLines::with_capacity(ftl.partitions().map_or(1, Partitions::count), depth * 3),
+            blocks_break: ftl.blocks_break(),
+            read_only_told: false,
+            keeps_pages: false,
             geometry,
             ftl,
             nand,

@@ -36,8 +36,10 @@ pub enum GcStep {
         /// Units to move, bit `i` for unit `first + i`.
         mask: u32,
     },
-    /// Erase this group and report [`Ftl::erased`].
+    /// Erase this group and report [`Ftl::erase_ended`].
     Erase(BlockGroup),
+    /// This group, a program of which failed, was emptied and is retired. Nothing is to be done.
+    Retired(BlockGroup),
     /// Victims wait for moves that have not ended.
     Wait,
     /// No need, or nothing can be done before an erase has ended.
@@ -107,7 +109,15 @@ impl Ftl {
     /// will be free, so that an open page of moves gets full.
     pub fn gc_next(&mut self, pool: Pool, fill: bool) -> GcStep {
         loop {
+            if self.is_read_only() {
+                return GcStep::Nothing;
+            }
             if let Some(group) = self.take_drained(pool) {
+                if self.groups[group.index()].failed {
+                    self.pools[pool.index()].leaving -= 1;
+                    self.retire(group);
+                    return GcStep::Retired(group);
+                }
                 self.groups[group.index()].state = GroupState::Erasing;
                 self.pools[pool.index()].erasing += 1;
                 return GcStep::Erase(group);
@@ -204,7 +214,12 @@ impl Ftl {
     #[inline]
     pub fn place_move(&mut self, pool: Pool, lpa: Lpa, from: Ppa) -> Option<Placed> {
         let stream = if self.keeps_apart() { self.stream_of_move(pool, lpa, from) } else { Stream::GC };
-        let mut placed = self.allocate(pool, stream, lpa)?;
+        let mut placed = match self.allocate(pool, stream, lpa) {
+            Some(placed) => placed,
+            // Where programs fail less may be left than was counted.
+            None if self.kept_groups > 0 && self.open_any_group(pool, stream) => self.allocate(pool, stream, lpa)?,
+            None => return None,
+        };
         placed.old = from;
         if self.chooses_streams {
             self.counters.streams[stream.index()] += 1;
@@ -354,6 +369,10 @@ impl Ftl {
             }
             // It may have become a victim by itself: it does not wait longer for that.
             self.groups[group as usize].refreshed = true;
+            if self.groups[group as usize].failed {
+                self.collect(Collection { group, cursor: 0, to_fill: false, to_refresh: true });
+                return true;
+            }
             if self.valid_counts.get(group as usize) & NOT_A_CANDIDATE == 0 {
                 self.counters.refreshed_groups += 1;
                 self.victim_selection.taken(pool, BlockGroup(group));
@@ -469,14 +488,19 @@ impl Ftl {
             self.groups[group.index()].state = GroupState::Draining;
             record.collection = None;
             record.draining.push(group.0);
+            record.leaving += u32::from(self.groups[group.index()].failed);
             return None;
         }
         let units_per_page = self.geometry.units_per_page();
         let most = if fill { record.rest_of_open_page(units_per_page) } else { units_per_page };
-        let space = record.space_for_moves(units_per_group, self.reserve_groups, kind).min(most);
+        let space = record.space_for_moves(units_per_group, self.reserve_groups, self.kept_groups, kind).min(most);
         if space == 0 {
             // The erase of an earlier victim will make some; that one may wait for an open page of clean moves.
-            return Some(if record.draining.is_empty() { GcStep::Nothing } else { GcStep::Wait });
+            let waits = !record.draining.is_empty();
+            if !waits {
+                self.may_be_exhausted(pool);
+            }
+            return Some(if waits { GcStep::Wait } else { GcStep::Nothing });
         }
         let first = self.geometry.first_unit_of_page(Ppa(next));
         let in_page = self.valid.aligned_bits(first.index(), units_per_page);

@@ -42,6 +42,7 @@ fn configs() -> Vec<FtlConfig> {
                 victim_selection: VictimSelectionConfig::default(),
                 partitions: Vec::new(),
                 homes: Vec::new(),
+                breakdown: None,
                 seed: 3,
             };
             let allocations = PageAllocationConfig::all().into_iter();

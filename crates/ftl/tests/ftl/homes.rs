@@ -23,6 +23,7 @@ fn config(homes: &[&[u32]], logical_units: u32) -> FtlConfig {
         gc_trigger: Default::default(),
         victim_selection: Default::default(),
         partitions: Vec::new(),
+        breakdown: None,
         homes: homes.iter().map(|pools| pools.to_vec()).collect(),
         seed: 1,
     }
@@ -48,7 +49,7 @@ fn collect(ftl: &mut Ftl) {
                     ftl.moved(lpa, from, placed.new);
                 }
                 GcStep::Erase(group) => ftl.erased(group),
-                GcStep::Wait | GcStep::Nothing => break,
+                GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) => break,
             }
         }
     }

@@ -19,6 +19,7 @@ fn drive() -> Ftl {
         victim_selection: Default::default(),
         partitions: Vec::new(),
         homes: Vec::new(),
+        breakdown: None,
         seed: 1,
     })
     .expect("enough spare blocks")
@@ -41,7 +42,7 @@ fn collect(ftl: &mut Ftl) {
                 let placed = ftl.place_move(POOL, lpa, from).expect("there is space for moves");
                 ftl.moved(lpa, ftl.residence(from), placed.new);
             }
-            GcStep::Wait | GcStep::Nothing => return,
+            GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) => return,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The tests of the crate from outside: one program, because each program links all of it again.
 
+mod bad_blocks;
 mod cost_benefit;
 mod fdp;
 mod filling;

@@ -25,6 +25,7 @@ fn config(channels: u32, logical_units: u32) -> FtlConfig {
         victim_selection: Default::default(),
         partitions: Vec::new(),
         homes: Vec::new(),
+        breakdown: None,
         seed: 1,
     }
 }

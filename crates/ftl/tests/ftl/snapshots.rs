@@ -22,6 +22,7 @@ fn config() -> FtlConfig {
         victim_selection: VictimSelectionConfig::default(),
         partitions: Vec::new(),
         homes: Vec::new(),
+        breakdown: None,
         seed: 3,
     }
 }

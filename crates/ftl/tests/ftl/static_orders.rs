@@ -25,6 +25,7 @@ fn config(order: Order, geometry: Geometry) -> FtlConfig {
         victim_selection: Default::default(),
         partitions: Vec::new(),
         homes: Vec::new(),
+        breakdown: None,
         seed: 1,
     }
 }

@@ -127,6 +127,7 @@ impl Skewed {
             victim_selection,
             partitions: Vec::new(),
             homes: Vec::new(),
+            breakdown: None,
             seed: 1,
         };
         Self { ftl: Ftl::new(&config).expect("enough spare groups"), stream: RandomStream::new(1, "tests", "skewed") }
@@ -221,6 +222,7 @@ fn no_choice_gets_stuck_with_the_least_spare() {
                 victim_selection: [GREEDY, FIFO][world as usize % 2].clone(),
                 partitions: Vec::new(),
                 homes: Vec::new(),
+                breakdown: None,
                 seed: world,
             };
             config.geometry = geometry(data_groups + config.spare_groups_needed());

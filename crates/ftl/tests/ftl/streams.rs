@@ -41,6 +41,7 @@ fn smallest(
         victim_selection: VictimSelectionConfig::default(),
         partitions: Vec::new(),
         homes: Vec::new(),
+        breakdown: None,
         seed: 1,
     };
     config.geometry = geometry(data_groups + config.spare_groups_needed());
@@ -197,7 +198,7 @@ fn collect(ftl: &mut Ftl, pool: Pool) -> u32 {
                 }
             }
             GcStep::Erase(group) => ftl.erased(group),
-            GcStep::Wait | GcStep::Nothing => return moved,
+            GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) => return moved,
         }
     }
 }
@@ -312,6 +313,7 @@ fn overwritten(streams: &str, reserve: u32, overwrites: u32) -> FtlCounters {
         victim_selection: named("greedy"),
         partitions: Vec::new(),
         homes: Vec::new(),
+        breakdown: None,
         seed: 1,
     };
     let mut ftl = Ftl::new(&config).expect("enough");

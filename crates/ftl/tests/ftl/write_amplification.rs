@@ -85,6 +85,7 @@ impl Drive {
             victim_selection,
             partitions: Vec::new(),
             homes: Vec::new(),
+            breakdown: None,
             seed: 1,
         };
         let ftl = Ftl::new(&config).expect("enough spare groups");
@@ -570,6 +571,7 @@ fn a_settled_drive_has_padded_its_open_pages_and_programmed_everything() {
         victim_selection: GREEDY,
         partitions: Vec::new(),
         homes: Vec::new(),
+        breakdown: None,
         seed: 1,
     };
     let mut ftl = Ftl::new(&config).expect("enough spare groups");

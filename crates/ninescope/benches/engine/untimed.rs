@@ -30,6 +30,7 @@ fn drive(blocks: u32) -> FtlConfig {
         victim_selection: Default::default(),
         partitions: Vec::new(),
         homes: Vec::new(),
+        breakdown: None,
         seed: 1,
     }
 }

@@ -117,6 +117,7 @@ impl Assembly {
             check_map(drive, geometry.unit_bytes)?;
             table_bytes += u64::from(ftl.logical_units) * MAP_BYTES_PER_UNIT;
         }
+        check_breakdown(drive, &ftl, tier.is_some())?;
         let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
         table_bytes += memory::check_scm(&scm, pages, &engine)?;
         let assembly = Self {
@@ -228,6 +229,27 @@ impl Assembly {
         }
         Ok(nand)
     }
+}
+
+/// What blocks that break do not go with, yet: writes that the host is not told of would have to be refused.
+fn check_breakdown(drive: &LoadedDrive, ftl: &FtlConfig, has_tier: bool) -> Result<(), Error> {
+    let (Some(breakdown), Some(nand)) = (&ftl.breakdown, &drive.config.nand) else { return Ok(()) };
+    let (key, value) = match &nand.wear_out {
+        Some(law) => ("nand.wear_out", law.name().to_owned()),
+        None if breakdown.program_failures > 0.0 => ("nand.program_failures", breakdown.program_failures.to_string()),
+        None if breakdown.erase_failures > 0.0 => ("nand.erase_failures", breakdown.erase_failures.to_string()),
+        None => ("nand.factory_bad_blocks", breakdown.factory_bad_blocks.to_string()),
+    };
+    let message = "blocks that break are modelled on drives of flash alone, all of whose map is in memory";
+    if has_tier {
+        let placement = ("tier.placement", drive.config.tier.placement.name().to_owned());
+        return Err(drive.error_between(&[(key, value), placement], message));
+    }
+    if ftl.translation_units > 0 {
+        let map = ("ftl.map", drive.config.ftl.map.name().to_owned());
+        return Err(drive.error_between(&[(key, value), map], message));
+    }
+    Ok(())
 }
 
 /// What a map that lies in flash does not go with.

@@ -3,12 +3,13 @@
 use ninescope_engine::mapping;
 use ninescope_engine::policies::mapping::{CachedBy, HOST_ACCESS, UPDATES_IN_FLIGHT};
 use ninescope_ftl::policies::StreamChoiceConfig;
-use ninescope_ftl::{FtlConfig, FtlError};
+use ninescope_ftl::{BreakdownConfig, FtlConfig, FtlError};
 use ninescope_kernel::Ns;
 use ninescope_model::units::Bytes;
 use ninescope_model::{Geometry, Pool};
 
 use super::controller::TIME_MAX;
+use super::flash;
 use crate::config::LoadedDrive;
 use crate::error::Error;
 
@@ -33,6 +34,7 @@ pub fn no_ftl(geometry: Geometry, seed: u64) -> FtlConfig {
         victim_selection: Default::default(),
         partitions: Vec::new(),
         homes: Vec::new(),
+        breakdown: None,
         seed,
     }
 }
@@ -56,12 +58,15 @@ pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<
         let message = "must be at least 2 where clean data is kept apart: moves may need a block of either kind";
         return Err(drive.error_at("ftl.gc_reserve_blocks", message));
     }
+    let breakdown = flash::breakdown(drive)?;
+    let kept = u32::from(breakdown.as_ref().is_some_and(BreakdownConfig::programs_fail));
     let logical_units = logical_units(u64::from(geometry.units()), over_provisioning) as u32;
     let config = FtlConfig {
         geometry,
         logical_units,
         translation_units: map_pages(drive, &geometry, logical_units)?,
-        reserve_groups: section.gc_reserve_blocks,
+        // Where programs fail, one more is kept for what they were to write.
+        reserve_groups: section.gc_reserve_blocks + kept,
         page_allocation: section.page_allocation.clone(),
         stream_choice: section.streams.clone(),
         free_block_choice: section.free_block_choice.clone(),
@@ -69,12 +74,20 @@ pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<
         victim_selection: section.victim.clone(),
         partitions: Vec::new(),
         homes: homes(drive, &geometry)?,
+        breakdown,
         seed,
     };
     let spare = ("ftl.over_provisioning", over_provisioning.to_string());
     config.check().map_err(|error| {
         if let FtlError::Homes(problem) = error {
             return drive.error_at("ftl.stream_channels", &format!("is given, and {problem}"));
+        }
+        if let FtlError::TooManyBadBlocks { good, needed, .. } = error {
+            let message = format!(
+                "leaves {good} good blocks in a plane that needs {needed}; raise ftl.over_provisioning or \
+                 geometry.blocks_per_plane"
+            );
+            return drive.error_at("nand.factory_bad_blocks", &message);
         }
         let held = config.spare_groups_needed();
         let enough = blocks_that_suffice(&config, over_provisioning).map_or_else(

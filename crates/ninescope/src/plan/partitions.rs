@@ -269,6 +269,7 @@ mod tests {
             victim_selection: Default::default(),
             partitions: Vec::new(),
             homes: Vec::new(),
+            breakdown: None,
             seed: 1,
         }
     }

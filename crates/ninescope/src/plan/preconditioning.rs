@@ -44,6 +44,10 @@ pub fn preconditioning(
         }
         PrefillMode::SteadyUniform => (uniform(is_large), None),
         PrefillMode::SteadyOverwritten => (uniform(false), None),
+        PrefillMode::SteadyComposed if assembly.ftl.breakdown.is_some() => {
+            let message = "prefill = \"steady-composed\" makes all planes like one, and blocks of this drive break: use steady-overwritten";
+            return Err(Error::Input(message.to_owned()));
+        }
         PrefillMode::SteadyComposed if assembly.ftl.homes.is_empty() => (uniform(true), None),
         PrefillMode::SteadyComposed => {
             let note = "channels that streams have for themselves (ftl.stream_channels) make planes unlike each other: the \

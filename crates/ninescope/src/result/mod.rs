@@ -1,5 +1,6 @@
 //! The result: everything measured, as one JSON value.
 
+mod bad_blocks;
 mod declared;
 mod dram;
 mod fdp;
@@ -126,6 +127,9 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, input: &ResultInpu
     }
     if let Some(section) = partitions::section(device, &input.assembly.ftl, input.job_names, input.job_partitions) {
         measured["partitions"] = section;
+    }
+    if let Some(section) = bad_blocks::section(device) {
+        measured["bad_blocks"] = section;
     }
     if let Some(section) = fdp::section(device) {
         measured["fdp"] = section;
@@ -387,6 +391,7 @@ fn ftl_counters(device: &Seen<'_>) -> Value {
         "gc_units": counters.gc_units,
         "healed_units": counters.healed_units,
         "padding_units": counters.padding_units,
+        "rewritten_units": counters.rewritten_units,
         "trimmed_units": counters.trimmed_units,
         "mapped_units": device.ftl.mapped_units(),
         "logical_units": device.ftl.logical_units(),

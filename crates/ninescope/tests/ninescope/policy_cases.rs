@@ -80,7 +80,11 @@ impl Setting {
 }
 
 /// Policies that have no defaults to run with, or none with which they come to act within so few requests.
-const WITH_PARAMETERS: [(&str, &str); 5] = [
+const WITH_PARAMETERS: [(&str, &str); 9] = [
+    ("nand.wear_out=fixed", "nand.wear_out={policy=\"fixed\",cycles=1001.0}"),
+    ("nand.wear_out=normal", "nand.wear_out={policy=\"normal\",mean=1002.0,deviation=1.0}"),
+    ("nand.wear_out=lognormal", "nand.wear_out={policy=\"lognormal\",median=1002.0,sigma=0.001}"),
+    ("nand.wear_out=weibull", "nand.wear_out={policy=\"weibull\",scale=1003.0,shape=100.0}"),
     ("ftl.map=entries", "ftl.map={policy=\"entries\",size=\"256B\"}"),
     ("ftl.map=pages", "ftl.map={policy=\"pages\",size=\"4KiB\"}"),
     ("ftl.map=runs", "ftl.map={policy=\"runs\",size=\"8KiB\"}"),
@@ -89,7 +93,9 @@ const WITH_PARAMETERS: [(&str, &str); 5] = [
 ];
 
 /// What no default covers.
-const VARIANTS: [&str; 23] = [
+const VARIANTS: [&str; 25] = [
+    "nand.program_failures=0.004",
+    "nand.erase_failures=0.5",
     "ftl.streams={policy=\"fdp\",handles=[\"persistently-isolated\",\"initially-isolated\",\"persistently-isolated\"]}",
     "ftl.page_allocation={policy=\"static\",order=\"PDWC\"}",
     "ftl.map={policy=\"entries\",size=\"64B\",host_memory=\"256B\"}",

@@ -487,6 +487,7 @@ impl Drive {
             victim_selection: self.victim.clone(),
             partitions: Vec::new(),
             homes: Vec::new(),
+            breakdown: None,
             seed: self.seed,
         })
         .expect("a drive that can collect");
