@@ -100,6 +100,9 @@ struct Part {
     ended: Ns,
 }
 
+/// Who wrote into a page first, the last unit that somebody waits for, and who wrote last out of a write buffer.
+type KnownPage = (Option<u16>, Option<Lpa>, Option<u64>);
+
 /// Who waits for whom.
 #[derive(Debug, Default)]
 pub struct Blame {
@@ -127,7 +130,7 @@ pub struct Blame {
     /// By first unit of a page that is to be programmed: who wrote into it first.
     first_writers: BTreeMap<u32, u16>,
     /// By first unit of a page that was taken up to be programmed, on a drive whose programs fail: what was known of it.
-    issued_pages: BTreeMap<u32, (Option<u16>, Option<Lpa>, Option<u64>)>,
+    issued_pages: BTreeMap<u32, KnownPage>,
     /// By request and unit written in part: what the reads of the rest of the unit waited for.
     merges: BTreeMap<(u64, u32), Waits>,
 }

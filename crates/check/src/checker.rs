@@ -27,6 +27,7 @@ use crate::homes::HomeBook;
 use crate::intake::Intake;
 use crate::interrupts::Interrupts;
 use crate::ledger::Ledger;
+use crate::leveling::LevelingBook;
 use crate::mapping::MapBook;
 use crate::marks::{Mark, Marks};
 use crate::namespaces::Namespaces;
@@ -88,6 +89,7 @@ pub struct Checker {
     map: Option<MapBook>,
     partitions: Option<PartitionBook>,
     bad_blocks: Option<BadBlockBook>,
+    leveling: Option<LevelingBook>,
     streams: Option<StreamBook>,
     sectors: Option<SectorBook>,
     homes: Option<HomeBook>,
@@ -134,6 +136,7 @@ impl Checker {
             map: None,
             partitions: None,
             bad_blocks: None,
+            leveling: None,
             streams: None,
             sectors: None,
             homes: None,
@@ -197,6 +200,7 @@ impl Checker {
         self.map = MapBook::started(view);
         self.partitions = PartitionBook::started(view);
         self.bad_blocks = BadBlockBook::started(view);
+        self.leveling = LevelingBook::started(view);
         self.streams = StreamBook::started(view);
         self.homes = HomeBook::started(view);
         self.placement = PlacementBook::started(view);
@@ -444,6 +448,9 @@ impl Probe for Checker {
         if self.bad_blocks.is_some() {
             self.blocks_break(view, &event)?;
         }
+        if let Some(book) = &mut self.leveling {
+            book.sees(view, &event, &mut self.marks)?;
+        }
         match event {
             Event::Started { write_completion, sectors, protocol, lane_depths, limits, buffer, throttle } => {
                 self.sectors = SectorBook::started(view, sectors);
@@ -605,6 +612,7 @@ impl Probe for Checker {
                 self.groups.erased(view.now, group)
             }
             Event::DieRests { .. }
+            | Event::LevelingChosen { .. }
             | Event::ProgramFailed { .. }
             | Event::PageRewritten { .. }
             | Event::PageKept { .. }

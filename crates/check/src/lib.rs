@@ -22,6 +22,7 @@ mod homes;
 mod intake;
 mod interrupts;
 mod ledger;
+mod leveling;
 mod mapping;
 mod marks;
 mod namespaces;

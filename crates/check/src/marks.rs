@@ -91,6 +91,7 @@ marks! {
     WornOut, "worn_out", "A group had as many cycles as it bears.";
     ReadOnlyBegan, "read_only_began", "A drive began to take no more writes.";
     CommandRefused, "command_refused", "A command was answered with an error, because the drive takes no more writes.";
+    Leveled, "leveled", "A unit whose data lay still was moved to a more worn group.";
     MultiUnitPage, "several_units_of_one_page", "One page read delivered several units.";
 }
 

@@ -172,6 +172,8 @@ pub enum Event<'a> {
     Resumed { die: DieId },
     /// A group is erased and free.
     Erased { group: BlockGroup },
+    /// Wear levelling chose a group to make way, after an erase.
+    LevelingChosen { group: BlockGroup },
     /// The program of a page failed: its group is filled no more.
     ProgramFailed { ppa: Ppa },
     /// A page of such a group has another place, where it waits for its program. It was programmed at the old one, in vain, or never

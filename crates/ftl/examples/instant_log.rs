@@ -58,6 +58,7 @@ impl Case {
             partitions: Vec::new(),
             homes: Vec::new(),
             breakdown: None,
+            wear_leveling: Default::default(),
             seed: self.seed,
         })
     }

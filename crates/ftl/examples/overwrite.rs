@@ -33,6 +33,7 @@ fn main() {
         partitions: Vec::new(),
         homes: Vec::new(),
         breakdown: None,
+        wear_leveling: Default::default(),
         seed: 1,
     };
     let mut ftl = Ftl::new(&config).expect("enough spare groups");

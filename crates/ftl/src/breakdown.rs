@@ -29,9 +29,10 @@ pub struct BreakdownConfig {
 }
 
 impl BreakdownConfig {
-    /// Whether programs may fail: what they were to write is written elsewhere then.
-    pub fn programs_fail(&self) -> bool {
-        self.program_failures > 0.0
+    /// Whether blocks break in use: then a group is wanted that nobody counted on, for what a program was to write, or in place of one
+    /// that was to be free after its erase.
+    pub fn breaks_in_use(&self) -> bool {
+        self.wear_out.is_some() || self.program_failures + self.erase_failures > 0.0
     }
 }
 
@@ -98,7 +99,7 @@ impl Breakdown {
 
     /// A chance that rises with wear.
     fn chance(&self, of_new: f64, erases: u32) -> f64 {
-        if of_new == 0.0 || self.config.rise == 1.0 {
+        if of_new == 0.0 || self.config.rise <= 1.0 {
             return of_new;
         }
         let cycles = f64::from(erases) + f64::from(self.config.initial_cycles);

@@ -1,6 +1,6 @@
 //! What a flash translation layer is built from, and why building or driving it can fail.
 
-use ninescope_model::{Geometry, Pool};
+use ninescope_model::{Geometry, Pool, Stream};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -9,6 +9,7 @@ use crate::homes::Homes;
 use crate::partition::{self, Partition};
 use crate::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
+    WearLevelingConfig,
 };
 
 /// Everything the FTL's behaviour depends on. As text it names a drive whose state is saved.
@@ -40,6 +41,9 @@ pub struct FtlConfig {
     /// By kind of data that is written: the pools that it has for itself; none: all kinds go to all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub homes: Vec<Vec<u32>>,
+    /// Which groups make way so that wear is level.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub wear_leveling: WearLevelingConfig,
     /// How blocks break; none: they do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub breakdown: Option<BreakdownConfig>,
@@ -63,7 +67,8 @@ impl FtlConfig {
     pub fn spare_groups_of(&self, groups: u32) -> u32 {
         let (of_writes, of_moves) = self.kinds_of_streams();
         // Each kind that is kept apart has a frontier more of what is written, and of garbage collection.
-        let needed = self.reserve_groups.saturating_add(WORKING_GROUPS + of_writes - 1 + of_moves - 1);
+        let of_leveling = u32::from(self.wear_leveling.levels());
+        let needed = self.reserve_groups.saturating_add(WORKING_GROUPS + of_writes - 1 + of_moves - 1 + of_leveling);
         if !self.stream_choice.isolates() {
             return needed;
         }
@@ -79,9 +84,10 @@ impl FtlConfig {
         self.kept_groups() + if self.stream_choice.knows_clean() { RESERVE_FOR_CLEAN_DATA } else { 1 }
     }
 
-    /// Of the reserve, groups that garbage collection leaves alone as well: where programs fail, what they were to write goes there.
+    /// Of the reserve, groups that garbage collection leaves alone as well, where blocks break: for what a failed program was to write,
+    /// and for what is to be moved when an erase gave nothing.
     pub fn kept_groups(&self) -> u32 {
-        u32::from(self.breakdown.as_ref().is_some_and(BreakdownConfig::programs_fail))
+        u32::from(self.breakdown.as_ref().is_some_and(BreakdownConfig::breaks_in_use))
     }
 
     /// By pool, the groups without which it could not hold its share of what the host may write.
@@ -116,8 +122,18 @@ impl FtlConfig {
 
     /// Kinds of data that are kept apart; 1 where none are.
     pub fn kinds(&self) -> u32 {
+        self.kinds_of_data() + u32::from(self.wear_leveling.levels())
+    }
+
+    /// The same without what is moved for wear to be level, which is the last kind where there is one.
+    fn kinds_of_data(&self) -> u32 {
         let (of_writes, of_moves) = self.kinds_of_streams();
         of_writes.max(of_moves)
+    }
+
+    /// The stream of what is moved for wear to be level, where that is.
+    pub fn stream_of_leveling(&self) -> Stream {
+        Stream::of_moves(self.kinds_of_data())
     }
 
     /// Units that go to one pool before the next has its turn, where the address alone decides where they go.
@@ -210,6 +226,10 @@ impl FtlConfig {
         let units = u64::from(geometry.units());
         u64::from(logical_units) * 4 + units * 4 + units / 8 + u64::from(geometry.groups()) * 40
     }
+}
+
+fn is_none(leveling: &WearLevelingConfig) -> bool {
+    !leveling.levels()
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it

@@ -37,6 +37,10 @@ pub struct FtlCounters {
     pub gc_victim_valid_units: u64,
     /// Victims that were taken to be refreshed, not for their space.
     pub refreshed_groups: u64,
+    /// Victims that were taken so that wear is level, not for their space.
+    pub leveled_groups: u64,
+    /// Of the units handed out for moves, those of such victims.
+    pub leveled_units: u64,
     /// Times that host writes began to wait for garbage collection in a pool although groups beyond the reserve were free.
     pub host_holds: u64,
     /// Block groups erased.

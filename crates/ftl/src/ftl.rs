@@ -8,6 +8,7 @@ mod breakage;
 mod collection;
 mod composition;
 mod filling;
+mod leveling;
 mod own_planes;
 mod snapshot;
 mod validity;
@@ -27,7 +28,7 @@ use crate::policies::page_allocation::{Load, Placement};
 use crate::policies::victim_selection::NOT_A_CANDIDATE;
 use crate::policies::{
     FreeBlockChoice, GcTrigger, GcTriggerConfig, PageAllocation, StreamChoice, StreamChoiceConfig, Told,
-    VictimSelection, VictimSelectionConfig, Written,
+    VictimSelection, VictimSelectionConfig, WearLevelingConfig, Written,
 };
 use crate::pool::PoolRecord;
 use crate::reclaim_units::ReclaimUnits;
@@ -36,6 +37,7 @@ pub use breakage::{BadBlocks, Rewritten};
 pub use collection::GcStep;
 
 use breakage::Breakage;
+use leveling::Leveling;
 
 /// Where a unit was placed.
 #[allow(clippy::struct_excessive_bools)] // four independent facts that the driver acts on
@@ -98,6 +100,8 @@ pub struct CollectionRules {
     pub victim_selection: VictimSelectionConfig,
     /// By kind of data that is written: the pools that it has for itself.
     pub homes: Vec<Vec<u32>>,
+    /// What makes way so that wear is level.
+    pub wear_leveling: WearLevelingConfig,
 }
 
 /// A page-mapped flash translation layer.
@@ -110,6 +114,8 @@ pub struct Ftl {
     kept_groups: u32,
     /// What breaks, and what came of it; none where nothing does.
     breakage: Option<Box<Breakage>>,
+    /// What makes way so that wear is level; none where that is not asked for.
+    leveling: Option<Box<Leveling>>,
     /// Where each unit lies, as it differs from where the filling order put it.
     map: IdTable<u32>,
     /// What lies at each place, as it differs from what the filling order put there.
@@ -195,6 +201,7 @@ impl Ftl {
             partitions: Vec::new(),
             homes: Vec::new(),
             breakdown: None,
+            wear_leveling: Default::default(),
             seed: 0,
         })
     }
@@ -217,6 +224,9 @@ impl Ftl {
         let stream_choice = config.stream_choice.build(config.units_at_rest(), geometry.groups());
         let (kinds, knows_clean) = (config.kinds(), stream_choice.knows_clean());
         let breakdown = config.breakdown.as_ref().map(|breakdown| Breakdown::new(breakdown, &geometry, config.seed));
+        let leveling = config.wear_leveling.chosen().build(&geometry);
+        let leveling = leveling.map(|policy| Leveling::new(policy, config.stream_of_leveling(), geometry.pools()));
+        let leveling = leveling.map(Box::new);
         let mut ftl = Self {
             geometry,
             reserve_groups: config.reserve_groups,
@@ -257,12 +267,14 @@ impl Ftl {
             free_block_choice: config.free_block_choice.build(),
             gc_trigger: config.gc_trigger.build(),
             victim_selection: config.victim_selection.build(&geometry, config.seed),
-            follows_candidates: config.victim_selection.chosen().follows_candidates(),
+            follows_candidates: config.victim_selection.chosen().follows_candidates() || leveling.is_some(),
+            leveling,
             rules: CollectionRules {
                 stream_choice: config.stream_choice.clone(),
                 gc_trigger: config.gc_trigger.clone(),
                 victim_selection: config.victim_selection.clone(),
                 homes: config.homes.clone(),
+                wear_leveling: config.wear_leveling.clone(),
             },
             closed_groups: 0,
             choices: None,
@@ -441,7 +453,7 @@ impl Ftl {
         self.chooses_streams
     }
 
-    /// How many kinds of data there are.
+    /// How many kinds of data there are, one of which may be what is moved for wear to be level.
     #[inline]
     pub fn kinds(&self) -> u32 {
         self.kinds
@@ -498,7 +510,7 @@ impl Ftl {
     #[inline(never)]
     fn chosen_kind(&self, lpa: Lpa, clean: bool, told: Told) -> u32 {
         let before = Some(self.translate(lpa)).filter(|&place| place != Ppa::UNMAPPED);
-        let before = before.map(|place| self.stream_of(place));
+        let before = before.map(|place| self.stream_of_data(place));
         self.stream_choice.of_write(&Written { lpa, clean, told, before })
     }
 
@@ -797,11 +809,15 @@ impl Ftl {
 
     /// The same, whatever is to be left alone. False where no group is free.
     fn open_any_group(&mut self, pool: Pool, stream: Stream) -> bool {
+        let most_worn = self.most_worn_free(pool, stream);
         let record = &mut self.pools[pool.index()];
         if record.free.is_empty() {
             return false;
         }
-        let position = self.free_block_choice.choose(&record.free, &self.groups);
+        let position = match most_worn {
+            Some(position) => position,
+            None => self.free_block_choice.choose(&record.free, &self.groups),
+        };
         let Some(group) = record.free.remove(position) else { return false };
         let frontier = &mut record.frontiers[stream.index()];
         frontier.group = group;
@@ -830,6 +846,9 @@ impl Ftl {
         record.closed_sequence = self.closed_groups;
         self.closed_groups = self.closed_groups.wrapping_add(1);
         self.victim_selection.closed(pool, group);
+        if self.leveling.is_some() {
+            self.tell_leveling_of_filled(pool, group);
+        }
         self.refresh_candidate(group);
         self.refresh_space(pool);
     }

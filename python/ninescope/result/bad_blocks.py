@@ -11,7 +11,7 @@ from ninescope.result.stored import known_keys
 
 @dataclass(frozen=True)
 class BadBlocks:
-    """What failed in the measured window, which blocks are left out for good, and whether the drive takes writes."""
+    """What failed in the measured window, which blocks are left out, and whether the drive takes writes."""
 
     program_failures: int = 0
     """Page programs that failed [count]."""
@@ -26,7 +26,7 @@ class BadBlocks:
     bad_blocks: int = 0
     """Blocks in the table of bad blocks, those that were bad from the start included [count]."""
     spare_blocks_left: int = 0
-    """Blocks that the plane group with fewest to spare may lose before the drive takes no more writes [count]."""
+    """Blocks that the plane group with fewest to spare may lose before the drive is read-only [count]."""
     pages_programmed_again: int = 0
     """Pages that were programmed elsewhere, because a program of their block had failed [count]."""
     pages_kept: int = 0

@@ -7,6 +7,22 @@ use super::dice::Dice;
 use super::keys::{put_at, value_at};
 use super::policies::set_policy;
 
+/// The wear of some drives is levelled.
+pub(super) fn level(dice: &mut Dice, world: &mut World) {
+    if !dice.chance(20) {
+        return;
+    }
+    let before = world.drive.clone();
+    let name = dice.one_of(&["threshold", "threshold", "dual-pool", "dual-pool", "none"]);
+    set_policy(dice, &mut world.drive, "ftl.wear_leveling", name);
+    if value_at(&world.drive, "ftl.wear_leveling.cycles").is_some() {
+        put_at(&mut world.drive, "ftl.wear_leveling.cycles", i64::from(dice.small(1, 6)));
+    }
+    if !world.plan().is_ok_and(|plan| plan.into_device::<OnHeap>(NoProbe).is_ok()) {
+        world.drive = before;
+    }
+}
+
 /// Of some drives of flash alone blocks wear out, and programs and erases fail.
 pub(super) fn add(dice: &mut Dice, world: &mut World) {
     if !dice.chance(25) {

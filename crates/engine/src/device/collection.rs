@@ -145,11 +145,19 @@ impl<K: Kind> Device<K> {
         let group = self.flash.group_of(self.run.transactions.slab[transaction].ppa());
         self.group_is_empty(group, excess_suspensions);
         self.run.transactions.slab.remove(transaction);
+        let pool = self.flash.geometry().pool_and_block(group).0;
+        let leveled = if K::ACTIVE { self.flash.ftl().leveled_group(pool) } else { None };
         match self.flash.erased(&mut self.run, group) {
             None => observe!(self, Event::Erased { group }),
             Some(broken) => {
                 observe!(self, Event::EraseBroke { group, broken });
                 self.tell_read_only()?;
+            }
+        }
+        if K::ACTIVE {
+            let chosen = self.flash.ftl().leveled_group(pool).filter(|&chosen| Some(chosen) != leveled);
+            if let Some(group) = chosen {
+                observe!(self, Event::LevelingChosen { group });
             }
         }
         Ok(())

@@ -522,6 +522,7 @@ mod tests {
             partitions: Vec::new(),
             homes: Vec::new(),
             breakdown: None,
+            wear_leveling: Default::default(),
             seed: 1,
         })
         .expect("enough spare blocks");

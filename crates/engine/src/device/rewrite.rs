@@ -88,15 +88,12 @@ impl<K: Kind> Device<K> {
             let moves = if stream.is_of_moves() { self.run.transactions.records_of(index) } else { 0 };
             // What comes behind a page that stays where it is stays as well.
             let place = if all { self.flash.program_again(&mut self.run, index, stream, programmed) } else { None };
-            match place {
-                Some(rewritten) => {
-                    let to = rewritten.to;
-                    observe!(self, Event::PageRewritten { from, to, programmed, moves });
-                }
-                None => {
-                    all = false;
-                    self.keep_page(die, index, programmed, moves)?;
-                }
+            if let Some(rewritten) = place {
+                let to = rewritten.to;
+                observe!(self, Event::PageRewritten { from, to, programmed, moves });
+            } else {
+                all = false;
+                self.keep_page(die, index, programmed, moves)?;
             }
         }
         if all {

@@ -54,7 +54,7 @@ impl FlushEpochs {
         self.epochs.push_back(Epoch { programs: 0, command: NONE });
     }
 
-    /// The FLUSHes that wait for programs.
+    /// The commands that wait for programs.
     pub fn waiting(&self) -> Vec<u32> {
         self.epochs.iter().map(|epoch| epoch.command).filter(|&command| command != NONE).collect()
     }

@@ -65,6 +65,7 @@ struct DieWork {
 }
 
 /// All flash of one drive.
+#[allow(clippy::struct_excessive_bools)] // what the description says, and what was told, each by itself
 #[derive(Debug)]
 pub struct Flash {
     geometry: Geometry,

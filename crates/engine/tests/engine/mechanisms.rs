@@ -519,6 +519,9 @@ fn ftl_fields(counters: &FtlCounters) -> [(&'static str, u64); 10] {
         streams: _,
         // Of programs that fail, see `program_failures.rs`.
         rewritten_units: _,
+        // Of static wear levelling, see `wear_leveling.rs` of the translation layer.
+        leveled_groups: _,
+        leveled_units: _,
     } = *counters;
     [
         ("host_units", host_units),

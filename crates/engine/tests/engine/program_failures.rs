@@ -3,7 +3,6 @@
 
 use ninescope_engine::{Device, WriteCompletion};
 use ninescope_ftl::{BreakdownConfig, GroupState};
-use ninescope_kernel::Ns;
 use ninescope_model::{BlockGroup, Cause, Lpa, Op};
 
 use crate::common::{Bench, Prefill, closed, flush, generated, open, read, slc, write};
@@ -132,8 +131,7 @@ fn programs_fail_as_often_as_they_are_told_to() {
     let failed = seen.ftl.bad_blocks().program_failures as f64;
     let (expected, deviation) = (pages * chance, (pages * chance * (1.0 - chance)).sqrt());
     assert!(expected > 5.0 && (failed - expected).abs() < 5.0 * deviation, "{failed} of {pages} for {expected}");
-    assert_eq!(retired(&device) as f64, failed, "each group was emptied and retired");
+    assert_eq!(retired(&device) as u64, seen.ftl.bad_blocks().program_failures, "each group was emptied and retired");
     assert!(seen.counters.pages_programmed_again as f64 >= failed);
     assert!(!seen.ftl.is_read_only() && seen.counters.refused_commands == 0);
-    assert_eq!(seen.now.max(Ns(1)), seen.now);
 }

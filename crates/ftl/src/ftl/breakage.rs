@@ -239,6 +239,7 @@ impl Ftl {
         for &group in groups {
             let pool = self.geometry.pool_and_block(group).0;
             self.pools[pool.index()].free.retain(|&free| free != group.0);
+            self.level_without(group);
             self.groups[group.index()].state = GroupState::Retired;
             if let Some(breakage) = &mut self.breakage {
                 breakage.retired[pool.index()] += 1;
@@ -256,6 +257,8 @@ impl Ftl {
         let Some(breakage) = &mut self.breakage else { return };
         breakage.counts.retired += 1;
         breakage.retired[pool.index()] += 1;
+        self.level_without(group);
+        let Some(breakage) = &mut self.breakage else { return };
         if self.geometry.blocks_per_plane - breakage.retired[pool.index()] < breakage.needed[pool.index()] {
             self.turn_read_only(pool);
         }

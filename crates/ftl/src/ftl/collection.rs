@@ -214,6 +214,9 @@ impl Ftl {
     #[inline]
     pub fn place_move(&mut self, pool: Pool, lpa: Lpa, from: Ppa) -> Option<Placed> {
         let stream = if self.keeps_apart() { self.stream_of_move(pool, lpa, from) } else { Stream::GC };
+        if self.leveling.is_some() && self.stream_of_leveling(pool, from).is_some() {
+            self.counters.leveled_units += 1;
+        }
         let mut placed = match self.allocate(pool, stream, lpa) {
             Some(placed) => placed,
             // Where programs fail less may be left than was counted.
@@ -236,10 +239,13 @@ impl Ftl {
 
     /// Each kind of data, or the map, goes where it is kept apart, unless space is short.
     fn stream_of_move(&self, pool: Pool, lpa: Lpa, from: Ppa) -> Stream {
-        let stream = match self.chooses_streams {
-            true => Stream::of_moves(self.stream_choice.of_move(lpa, self.is_clean(lpa), self.stream_of(from))),
-            false if self.is_translation(lpa) => Stream::GC_APART,
-            false => Stream::GC,
+        let stream = match (self.stream_of_leveling(pool, from), self.chooses_streams) {
+            (Some(stream), _) => stream,
+            (None, true) => {
+                Stream::of_moves(self.stream_choice.of_move(lpa, self.is_clean(lpa), self.stream_of_data(from)))
+            }
+            (None, false) if self.is_translation(lpa) => Stream::GC_APART,
+            (None, false) => Stream::GC,
         };
         let goes_apart = self.isolates || self.pools[pool.index()].takes_apart(stream, self.reserve_groups);
         if goes_apart { stream } else { Stream::GC }
@@ -298,6 +304,9 @@ impl Ftl {
         }
         self.hold_host(pool);
         self.refresh_space(pool);
+        if self.leveling.is_some() {
+            self.level_wear(pool, group);
+        }
     }
 
     // ---- choices that take time --------------------------------------------------------------------
@@ -374,7 +383,9 @@ impl Ftl {
                 return true;
             }
             if self.valid_counts.get(group as usize) & NOT_A_CANDIDATE == 0 {
-                self.counters.refreshed_groups += 1;
+                let levels = self.leveled_group(pool) == Some(BlockGroup(group));
+                self.counters.leveled_groups += u64::from(levels);
+                self.counters.refreshed_groups += u64::from(!levels);
                 self.victim_selection.taken(pool, BlockGroup(group));
                 self.collect(Collection { group, cursor: 0, to_fill: false, to_refresh: true });
                 return true;

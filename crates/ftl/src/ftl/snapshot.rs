@@ -57,7 +57,8 @@ impl Snapshot for Ftl {
         self.free_block_choice.save(to)?;
         self.gc_trigger.save(to)?;
         self.victim_selection.save(to)?;
-        self.breakage.as_ref().map_or(Ok(()), |breakage| breakage.save(to))
+        self.breakage.as_ref().map_or(Ok(()), |breakage| breakage.save(to))?;
+        self.leveling.as_ref().map_or(Ok(()), |leveling| leveling.save(to))
     }
 
     fn load(&mut self, from: &mut dyn SectionReader) -> Result<(), SnapshotError> {
@@ -92,6 +93,7 @@ impl Snapshot for Ftl {
         self.gc_trigger.load(from)?;
         self.victim_selection.load(from)?;
         self.load_breakage(from)?;
+        self.load_leveling(from)?;
         self.clear_counters();
         Ok(())
     }

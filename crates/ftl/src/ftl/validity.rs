@@ -52,5 +52,6 @@ impl Ftl {
         } else {
             self.victim_selection.left(group);
         }
+        self.tell_leveling_of_candidate(group, is_one);
     }
 }

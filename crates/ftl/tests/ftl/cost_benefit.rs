@@ -21,6 +21,7 @@ fn config() -> FtlConfig {
         partitions: Vec::new(),
         homes: Vec::new(),
         breakdown: None,
+        wear_leveling: Default::default(),
         seed: 5,
     }
 }

@@ -75,6 +75,8 @@ fn config(streams: StreamChoiceConfig, geometry: Geometry, logical_units: u32) -
         victim_selection: VictimSelectionConfig::default(),
         partitions: Vec::new(),
         homes: Vec::new(),
+        breakdown: None,
+        wear_leveling: Default::default(),
         seed: 1,
     }
 }

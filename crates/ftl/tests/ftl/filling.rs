@@ -43,6 +43,7 @@ fn configs() -> Vec<FtlConfig> {
                 partitions: Vec::new(),
                 homes: Vec::new(),
                 breakdown: None,
+                wear_leveling: Default::default(),
                 seed: 3,
             };
             let allocations = PageAllocationConfig::all().into_iter();

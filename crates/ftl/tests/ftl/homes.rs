@@ -24,6 +24,7 @@ fn config(homes: &[&[u32]], logical_units: u32) -> FtlConfig {
         victim_selection: Default::default(),
         partitions: Vec::new(),
         breakdown: None,
+        wear_leveling: Default::default(),
         homes: homes.iter().map(|pools| pools.to_vec()).collect(),
         seed: 1,
     }

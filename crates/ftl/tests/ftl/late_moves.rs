@@ -20,6 +20,7 @@ fn drive() -> Ftl {
         partitions: Vec::new(),
         homes: Vec::new(),
         breakdown: None,
+        wear_leveling: Default::default(),
         seed: 1,
     })
     .expect("enough spare blocks")

@@ -13,4 +13,5 @@ mod snapshots;
 mod static_orders;
 mod stream_choices;
 mod streams;
+mod wear_leveling;
 mod write_amplification;

@@ -26,6 +26,7 @@ fn config(channels: u32, logical_units: u32) -> FtlConfig {
         partitions: Vec::new(),
         homes: Vec::new(),
         breakdown: None,
+        wear_leveling: Default::default(),
         seed: 1,
     }
 }

@@ -41,6 +41,7 @@ fn config(geometry: Geometry, logical_units: u32) -> FtlConfig {
         partitions: Vec::new(),
         homes: Vec::new(),
         breakdown: None,
+        wear_leveling: Default::default(),
         seed: 5,
     }
 }
@@ -626,7 +627,7 @@ fn one_step(ftl: &mut Ftl) {
             }
         }
         GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) => {
-            assert!(ftl.gc_rests(Pool(0)), "the host waits for something")
+            assert!(ftl.gc_rests(Pool(0)), "the host waits for something");
         }
     }
 }

@@ -26,6 +26,7 @@ fn config(order: Order, geometry: Geometry) -> FtlConfig {
         partitions: Vec::new(),
         homes: Vec::new(),
         breakdown: None,
+        wear_leveling: Default::default(),
         seed: 1,
     }
 }

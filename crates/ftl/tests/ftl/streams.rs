@@ -42,6 +42,7 @@ fn smallest(
         partitions: Vec::new(),
         homes: Vec::new(),
         breakdown: None,
+        wear_leveling: Default::default(),
         seed: 1,
     };
     config.geometry = geometry(data_groups + config.spare_groups_needed());
@@ -314,6 +315,7 @@ fn overwritten(streams: &str, reserve: u32, overwrites: u32) -> FtlCounters {
         partitions: Vec::new(),
         homes: Vec::new(),
         breakdown: None,
+        wear_leveling: Default::default(),
         seed: 1,
     };
     let mut ftl = Ftl::new(&config).expect("enough");

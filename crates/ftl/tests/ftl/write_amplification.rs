@@ -86,6 +86,7 @@ impl Drive {
             partitions: Vec::new(),
             homes: Vec::new(),
             breakdown: None,
+            wear_leveling: Default::default(),
             seed: 1,
         };
         let ftl = Ftl::new(&config).expect("enough spare groups");
@@ -572,6 +573,7 @@ fn a_settled_drive_has_padded_its_open_pages_and_programmed_everything() {
         partitions: Vec::new(),
         homes: Vec::new(),
         breakdown: None,
+        wear_leveling: Default::default(),
         seed: 1,
     };
     let mut ftl = Ftl::new(&config).expect("enough spare groups");

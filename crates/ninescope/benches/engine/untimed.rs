@@ -31,6 +31,7 @@ fn drive(blocks: u32) -> FtlConfig {
         partitions: Vec::new(),
         homes: Vec::new(),
         breakdown: None,
+        wear_leveling: Default::default(),
         seed: 1,
     }
 }

@@ -6,7 +6,7 @@ use ninescope_ftl::policies::StreamChoiceConfig;
 use ninescope_ftl::{BreakdownConfig, FtlConfig, FtlError};
 use ninescope_kernel::Ns;
 use ninescope_model::units::Bytes;
-use ninescope_model::{Geometry, Pool};
+use ninescope_model::{Geometry, Pool, Stream};
 
 use super::controller::TIME_MAX;
 use super::flash;
@@ -35,6 +35,7 @@ pub fn no_ftl(geometry: Geometry, seed: u64) -> FtlConfig {
         partitions: Vec::new(),
         homes: Vec::new(),
         breakdown: None,
+        wear_leveling: Default::default(),
         seed,
     }
 }
@@ -59,13 +60,13 @@ pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<
         return Err(drive.error_at("ftl.gc_reserve_blocks", message));
     }
     let breakdown = flash::breakdown(drive)?;
-    let kept = u32::from(breakdown.as_ref().is_some_and(BreakdownConfig::programs_fail));
+    let kept = u32::from(breakdown.as_ref().is_some_and(BreakdownConfig::breaks_in_use));
     let logical_units = logical_units(u64::from(geometry.units()), over_provisioning) as u32;
     let config = FtlConfig {
         geometry,
         logical_units,
         translation_units: map_pages(drive, &geometry, logical_units)?,
-        // Where programs fail, one more is kept for what they were to write.
+        // Where blocks break, one more is kept for when one does.
         reserve_groups: section.gc_reserve_blocks + kept,
         page_allocation: section.page_allocation.clone(),
         stream_choice: section.streams.clone(),
@@ -75,6 +76,7 @@ pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<
         partitions: Vec::new(),
         homes: homes(drive, &geometry)?,
         breakdown,
+        wear_leveling: section.wear_leveling.clone(),
         seed,
     };
     let spare = ("ftl.over_provisioning", over_provisioning.to_string());
@@ -239,13 +241,39 @@ pub fn over_provisioning(drive: &LoadedDrive) -> Result<f64, Error> {
     Ok(share)
 }
 
+/// What levelling of wear does not go with: what it moves is a kind of data of its own, among those that are kept apart.
+fn check_leveling(drive: &LoadedDrive) -> Result<(), Error> {
+    let section = &drive.config.ftl;
+    let leveling = ("ftl.wear_leveling", section.wear_leveling.name().to_owned());
+    let (of_writes, of_moves) = section.streams.kinds();
+    let streams = || ("ftl.streams", section.streams.name().to_owned());
+    if section.streams.knows_clean() {
+        let message = "where clean data is kept apart, data that lies still is not: wear is not levelled there";
+        return Err(drive.error_between(&[leveling, streams()], message));
+    }
+    if of_writes.max(of_moves) >= Stream::KINDS_MAX {
+        let message =
+            "data that lies still is a kind of its own beside those of the streams, which are as many as may be";
+        return Err(drive.error_between(&[leveling, streams()], message));
+    }
+    if section.map.chosen().rules().is_some() {
+        let message = "where a map in flash is kept apart, data that lies still is not: wear is not levelled there";
+        return Err(drive.error_between(&[leveling, ("ftl.map", section.map.name().to_owned())], message));
+    }
+    Ok(())
+}
+
 /// Parameters of policies that only mean something in proportion to the drive.
 fn check_policies(drive: &LoadedDrive, geometry: &Geometry) -> Result<(), Error> {
     let section = &drive.config.ftl;
     let of_victim = section.victim.chosen().problem(geometry).map(|problem| ("ftl.victim", problem));
     let of_trigger = || section.gc_trigger.chosen().problem().map(|problem| ("ftl.gc_trigger", problem));
     let of_streams = || section.streams.chosen().problem().map(|problem| ("ftl.streams", problem));
-    match of_victim.or_else(of_trigger).or_else(of_streams) {
+    let of_leveling = || section.wear_leveling.chosen().problem().map(|problem| ("ftl.wear_leveling", problem));
+    if section.wear_leveling.levels() {
+        check_leveling(drive)?;
+    }
+    match of_victim.or_else(of_trigger).or_else(of_streams).or_else(of_leveling) {
         Some((table, (key, message))) => Err(drive.error_at(&format!("{table}.{key}"), &message)),
         None => Ok(()),
     }

@@ -171,7 +171,7 @@ pub struct NandConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
     pub erase_failures: Option<f64>,
-    /// By which factor either grows with each nand.endurance_cycles of a block; absent: they stay.
+    /// By which factor either grows while a block has its rated cycles; absent: they stay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1e9))]
     pub failures_rise: Option<f64>,

@@ -10,6 +10,7 @@ mod lifetime;
 mod medium;
 mod nand;
 mod scm;
+mod wear_out;
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,9 @@ use crate::error::Error;
 pub use cost::{Cost, MediumCost, Price};
 pub use distribution::Distribution;
 pub use lifetime::Lifetime;
+
 pub use medium::{LifeBy, MediumEndurance, WearUnit, Window, Worn};
+pub use wear_out::WearOutLife;
 
 /// How the figures come about, in one breath.
 const METHOD: &str = "the measured window is one pass, repeated from new; flash is worn out when its blocks have reached \
@@ -47,6 +50,9 @@ pub struct Endurance {
     pub media: BTreeMap<&'static str, MediumEndurance>,
     /// Of the whole drive.
     pub lifetime: Lifetime,
+    /// What the cycles that its blocks bear make of it, where each bears its own, and wear is level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wear_out: Option<WearOutLife>,
 }
 
 /// The keys that only these figures need have values that they can be told with.
@@ -99,7 +105,9 @@ pub fn of_run(device: &Seen<'_>, config: &DriveConfig, logical_bytes: u64, elaps
     let media: Vec<_> = worn.iter().map(|(name, worn)| (*name, MediumEndurance::of(worn, window))).collect();
     let lifetime = Lifetime::of(&media, window, logical_bytes, config.endurance.dwpd_years);
     let media = media.into_iter().collect();
-    (Endurance { method: METHOD, window_ns: window.ns, host_bytes: window.host_bytes, media, lifetime }, cost)
+    let initial = config.nand.as_ref().and_then(|nand| nand.initial_cycles).unwrap_or(0);
+    let wear_out = WearOutLife::of(device.ftl, initial, window);
+    (Endurance { method: METHOD, window_ns: window.ns, host_bytes: window.host_bytes, media, lifetime, wear_out }, cost)
 }
 
 /// Requests of any kind per second of the measured time.

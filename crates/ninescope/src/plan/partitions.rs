@@ -270,6 +270,7 @@ mod tests {
             partitions: Vec::new(),
             homes: Vec::new(),
             breakdown: None,
+            wear_leveling: Default::default(),
             seed: 1,
         }
     }

@@ -44,8 +44,8 @@ pub fn preconditioning(
         }
         PrefillMode::SteadyUniform => (uniform(is_large), None),
         PrefillMode::SteadyOverwritten => (uniform(false), None),
-        PrefillMode::SteadyComposed if assembly.ftl.breakdown.is_some() => {
-            let message = "prefill = \"steady-composed\" makes all planes like one, and blocks of this drive break: use steady-overwritten";
+        PrefillMode::SteadyComposed if assembly.ftl.breakdown.is_some() || assembly.ftl.wear_leveling.levels() => {
+            let message = "prefill = \"steady-composed\" makes all planes like one, and the wear of this drive's is levelled, or its blocks break: use steady-overwritten";
             return Err(Error::Input(message.to_owned()));
         }
         PrefillMode::SteadyComposed if assembly.ftl.homes.is_empty() => (uniform(true), None),

@@ -79,7 +79,7 @@ impl Composition {
     pub fn is_quicker(config: &FtlConfig) -> bool {
         let is_large = config.logical_units >= UNITS_AT_LEAST && config.geometry.pools() >= POOLS_AT_LEAST;
         // Which blocks broke is not what one pool says of others.
-        let is_whole = config.breakdown.is_none();
+        let is_whole = config.breakdown.is_none() && !config.wear_leveling.levels();
         is_large
             && is_whole
             && config.homes.is_empty()
@@ -300,6 +300,7 @@ mod tests {
             partitions: Vec::new(),
             homes: Vec::new(),
             breakdown: None,
+            wear_leveling: Default::default(),
             seed: 5,
         }
     }

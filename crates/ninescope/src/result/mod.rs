@@ -401,6 +401,8 @@ fn ftl_counters(device: &Seen<'_>) -> Value {
         "gc_victims": counters.gc_victims,
         "gc_victim_valid_units": counters.gc_victim_valid_units,
         "refreshed_groups": counters.refreshed_groups,
+        "leveled_groups": counters.leveled_groups,
+        "leveled_units": counters.leveled_units,
         "host_holds": counters.host_holds,
         "programmed_units": counters.programmed_units(),
         "units_per_host_unit": (counters.host_units > 0).then(|| counters.write_amplification()),
@@ -411,7 +413,8 @@ fn ftl_counters(device: &Seen<'_>) -> Value {
         if !device.ftl.homes().is_empty() {
             told["away_units"] = json!(counters.away_units);
         }
-        told["streams"] = (0..device.ftl.kinds()).map(of_kind).collect();
+        let kinds = device.ftl.kinds() - u32::from(device.ftl.levels_wear());
+        told["streams"] = (0..kinds).map(of_kind).collect();
     }
     told
 }

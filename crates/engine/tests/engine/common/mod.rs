@@ -178,6 +178,7 @@ impl Bench {
             partitions: Vec::new(),
             homes: Vec::new(),
             breakdown: self.breakdown.clone(),
+            wear_leveling: Default::default(),
             seed: self.seed,
         })
         .expect("enough spare blocks");

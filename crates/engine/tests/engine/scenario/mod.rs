@@ -488,6 +488,7 @@ impl Drive {
             partitions: Vec::new(),
             homes: Vec::new(),
             breakdown: None,
+            wear_leveling: Default::default(),
             seed: self.seed,
         })
         .expect("a drive that can collect");
