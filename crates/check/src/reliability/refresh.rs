@@ -67,9 +67,10 @@ impl Refresh {
             group.repeats
         );
         let due = reliability(view).refresh().is_some_and(|refresh| refresh.is_due_by_reads(said));
-        // The device asks before it tells of the read.
+        // The device asks before it tells of the read. What failed is emptied anyway.
+        let failed = view.ftl.group(id).failed;
         require!(
-            !due || group.asked || !is_candidate(view, id),
+            !due || failed || group.asked || !is_candidate(view, id),
             Refresh,
             view.now,
             "group {id} was read {said} times, and its refresh is not asked for"

@@ -18,6 +18,7 @@ use ninescope_engine::mapping;
 use ninescope_engine::policies::mapping::CachedBy;
 use ninescope_engine::reliability::ReliabilityConfig;
 use ninescope_engine::{Device, EngineConfig, FirmwareConfig, Kind, LaneConfig, RunLimits, TierConfig};
+use ninescope_ftl::policies::StreamChoiceConfig;
 use ninescope_ftl::{Ftl, FtlConfig};
 use ninescope_media::nand::{Nand, NandTiming, Wear};
 use ninescope_model::units::Bytes;
@@ -118,6 +119,7 @@ impl Assembly {
             table_bytes += u64::from(ftl.logical_units) * MAP_BYTES_PER_UNIT;
         }
         check_breakdown(drive, &ftl, tier.is_some())?;
+        check_leveling(drive)?;
         let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
         table_bytes += memory::check_scm(&scm, pages, &engine)?;
         let assembly = Self {
@@ -248,6 +250,25 @@ fn check_breakdown(drive: &LoadedDrive, ftl: &FtlConfig, has_tier: bool) -> Resu
     if ftl.translation_units > 0 {
         let map = ("ftl.map", drive.config.ftl.map.name().to_owned());
         return Err(drive.error_between(&[(key, value), map], message));
+    }
+    if drive.config.firmware.is_some() {
+        let message = "what waits for a decision is not taken along when its block fails: a drive has one of the two";
+        return Err(drive.error_between(&[(key, value), ("firmware", "given".to_owned())], message));
+    }
+    if matches!(drive.config.ftl.streams, StreamChoiceConfig::Fdp(_)) {
+        let message = "reclaim units do not know blocks that break: a drive has one of the two";
+        return Err(drive.error_between(&[(key, value), ("ftl.streams", "fdp".to_owned())], message));
+    }
+    Ok(())
+}
+
+/// What is moved so that wear is level is of no handle.
+fn check_leveling(drive: &LoadedDrive) -> Result<(), Error> {
+    let leveling = &drive.config.ftl.wear_leveling;
+    if leveling.levels() && matches!(drive.config.ftl.streams, StreamChoiceConfig::Fdp(_)) {
+        let values = [("ftl.wear_leveling", leveling.name().to_owned()), ("ftl.streams", "fdp".to_owned())];
+        let message = "groups that make way so that wear is level are of no reclaim unit: a drive has one of the two";
+        return Err(drive.error_between(&values, message));
     }
     Ok(())
 }
