@@ -182,6 +182,13 @@ impl BadBlockBook {
         Ok(())
     }
 
+    /// Something is refused: the drive takes no more writes.
+    fn refuses(&self, view: &View<'_>, what: std::fmt::Arguments<'_>) -> Checked {
+        let known = self.read_only || view.ftl.is_read_only();
+        require!(known, BadBlocks, view.now, "{what} is refused by a drive that takes writes");
+        Ok(())
+    }
+
     /// Something happened with bad blocks, or something else.
     pub fn sees(&mut self, view: &View<'_>, event: &Event<'_>, marks: &mut Marks) -> Checked {
         match *event {
@@ -220,15 +227,9 @@ impl BadBlockBook {
             Event::CommandRefused { slot } => {
                 marks.hit(Mark::CommandRefused);
                 self.refused += 1;
-                let known = self.read_only || view.ftl.is_read_only();
-                require!(
-                    known,
-                    BadBlocks,
-                    view.now,
-                    "the command of slot {slot} is refused by a drive that takes writes"
-                );
-                Ok(())
+                self.refuses(view, format_args!("the command of slot {slot}"))
             }
+            Event::UnitRefused { lpa, .. } => self.refuses(view, format_args!("unit {lpa}")),
             Event::Fetched { .. } | Event::Finished { .. } => {
                 require!(
                     self.lacking.is_none(),

@@ -621,7 +621,8 @@ impl Probe for Checker {
             | Event::GroupRetired { .. }
             | Event::ReadOnlyBegan { .. }
             | Event::MoveGivenUp { .. }
-            | Event::CommandRefused { .. } => Ok(()),
+            | Event::CommandRefused { .. }
+            | Event::UnitRefused { .. } => Ok(()),
             Event::VictimChosen { group, .. } => {
                 if let Some(book) = &mut self.placement {
                     book.victim(view, group);

@@ -193,6 +193,8 @@ pub enum Event<'a> {
     MoveGivenUp { record: u32, lpa: Lpa, from: Ppa },
     /// A host command answers with an error: what it is to write, or has written, does not come to the media.
     CommandRefused { slot: u32 },
+    /// A unit that the host writes, and those behind it in its part of the command, will have no place.
+    UnitRefused { slot: u32, lpa: Lpa },
     /// A die has had nothing to do for so long that it rests, as the trigger of collection wants to know.
     DieRests { die: DieId },
     /// The policy chose a group to be emptied, of which nothing has moved yet; `fills`: so that an open page of moves gets full.

@@ -3,7 +3,7 @@
 
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::FlashCommand;
-use ninescope_model::{BlockGroup, Cause, DieId, Pool, Source};
+use ninescope_model::{BlockGroup, Cause, DieId, Lpa, Pool, Source};
 
 use super::Device;
 use super::kind::Kind;
@@ -188,6 +188,7 @@ impl<K: Kind> Device<K> {
             return self.heal_refused(entry);
         }
         self.refuse(entry.command)?;
+        observe!(self, Event::UnitRefused { slot: entry.command, lpa: Lpa(entry.next) });
         let mut parts = self.parts_before_placing(entry);
         if entry.at_program {
             // Each unit is a part: those that have their places end with their programs.
