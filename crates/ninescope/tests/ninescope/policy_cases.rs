@@ -85,9 +85,9 @@ const WITH_PARAMETERS: [(&str, &str); 11] = [
     ("ftl.wear_leveling=threshold", "ftl.wear_leveling={policy=\"threshold\",cycles=1}"),
     ("ftl.wear_leveling=dual-pool", "ftl.wear_leveling={policy=\"dual-pool\",cycles=1}"),
     ("nand.wear_out=fixed", "nand.wear_out={policy=\"fixed\",cycles=1001.0}"),
-    ("nand.wear_out=normal", "nand.wear_out={policy=\"normal\",mean=1040.0,deviation=25.0}"),
-    ("nand.wear_out=lognormal", "nand.wear_out={policy=\"lognormal\",median=1040.0,sigma=0.025}"),
-    ("nand.wear_out=weibull", "nand.wear_out={policy=\"weibull\",scale=1040.0,shape=60.0}"),
+    ("nand.wear_out=normal", "nand.wear_out={policy=\"normal\",mean=1005.0,deviation=3.0}"),
+    ("nand.wear_out=lognormal", "nand.wear_out={policy=\"lognormal\",median=1012.0,sigma=0.01}"),
+    ("nand.wear_out=weibull", "nand.wear_out={policy=\"weibull\",scale=1014.0,shape=100.0}"),
     ("ftl.map=entries", "ftl.map={policy=\"entries\",size=\"256B\"}"),
     ("ftl.map=pages", "ftl.map={policy=\"pages\",size=\"4KiB\"}"),
     ("ftl.map=runs", "ftl.map={policy=\"runs\",size=\"8KiB\"}"),
@@ -98,7 +98,7 @@ const WITH_PARAMETERS: [(&str, &str); 11] = [
 /// What no default covers.
 const VARIANTS: [&str; 25] = [
     "nand.program_failures=0.004",
-    "nand.erase_failures=0.1",
+    "nand.erase_failures=0.2",
     "ftl.streams={policy=\"fdp\",handles=[\"persistently-isolated\",\"initially-isolated\",\"persistently-isolated\"]}",
     "ftl.page_allocation={policy=\"static\",order=\"PDWC\"}",
     "ftl.map={policy=\"entries\",size=\"64B\",host_memory=\"256B\"}",
