@@ -20,6 +20,7 @@ SMALL = {
     "geometry__pages_per_block": 16,
     "ftl__over_provisioning": 0.6,
 }
+FDP = {"policy": "fdp", "handles": ["initially-isolated", "initially-isolated"]}
 
 
 def drive(**sets: object):
@@ -101,6 +102,9 @@ def test_level_wear_is_less_far_apart():
         ({"ftl__wear_leveling": {"policy": "threshold", "cycles": 0}}, "ftl.wear_leveling.cycles"),
         ({"ftl__wear_leveling": "threshold", "ftl__map": "entries"}, "ftl.wear_leveling"),
         ({"nand__erase_failures": 0.1, "ftl__map": "entries"}, "nand.erase_failures"),
+        ({"nand__erase_failures": 0.1, "ftl__streams": FDP}, "nand.erase_failures"),
+        ({"nand__erase_failures": 0.1, "firmware": {"cores": 1, "clock": "500MHz"}}, "nand.erase_failures"),
+        ({"ftl__wear_leveling": "threshold", "ftl__streams": FDP}, "ftl.wear_leveling"),
     ],
 )
 def test_what_makes_no_sense_names_its_key(sets, words):

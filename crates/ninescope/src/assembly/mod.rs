@@ -119,7 +119,6 @@ impl Assembly {
             table_bytes += u64::from(ftl.logical_units) * MAP_BYTES_PER_UNIT;
         }
         check_breakdown(drive, &ftl, tier.is_some())?;
-        check_leveling(drive)?;
         let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
         table_bytes += memory::check_scm(&scm, pages, &engine)?;
         let assembly = Self {
@@ -258,17 +257,6 @@ fn check_breakdown(drive: &LoadedDrive, ftl: &FtlConfig, has_tier: bool) -> Resu
     if matches!(drive.config.ftl.streams, StreamChoiceConfig::Fdp(_)) {
         let message = "reclaim units do not know blocks that break: a drive has one of the two";
         return Err(drive.error_between(&[(key, value), ("ftl.streams", "fdp".to_owned())], message));
-    }
-    Ok(())
-}
-
-/// What is moved so that wear is level is of no handle.
-fn check_leveling(drive: &LoadedDrive) -> Result<(), Error> {
-    let leveling = &drive.config.ftl.wear_leveling;
-    if leveling.levels() && matches!(drive.config.ftl.streams, StreamChoiceConfig::Fdp(_)) {
-        let values = [("ftl.wear_leveling", leveling.name().to_owned()), ("ftl.streams", "fdp".to_owned())];
-        let message = "groups that make way so that wear is level are of no reclaim unit: a drive has one of the two";
-        return Err(drive.error_between(&values, message));
     }
     Ok(())
 }
