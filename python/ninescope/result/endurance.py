@@ -43,7 +43,7 @@ class MediumEndurance:
     used: float | None = None
     """What the most worn unit has used up of its rating since it was new."""
     life_by: str = ""
-    """When it counts as worn out: "mean", "most-worn", or "read-only" where each block bears its own number."""
+    """When it counts as worn out: "mean", "most-worn", or "read-only" where each block bears its own."""
     passes: float | None = None
     """How often the window can be repeated until then; None with a `reason`."""
     passes_of_mean: float | None = None
