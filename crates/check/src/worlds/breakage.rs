@@ -7,30 +7,48 @@ use super::dice::Dice;
 use super::keys::{put_at, value_at};
 use super::policies::set_policy;
 
+/// How often it is tried to have a drive that can be: later with more spare blocks, and without what goes with nothing that breaks.
+const ATTEMPTS: u32 = 4;
+
 /// The wear of some drives is levelled.
 pub(super) fn level(dice: &mut Dice, world: &mut World) {
-    if !dice.chance(20) {
-        return;
-    }
-    let before = world.drive.clone();
-    let name = dice.one_of(&["threshold", "threshold", "dual-pool", "dual-pool", "none"]);
-    set_policy(dice, &mut world.drive, "ftl.wear_leveling", name);
-    if value_at(&world.drive, "ftl.wear_leveling.cycles").is_some() {
-        put_at(&mut world.drive, "ftl.wear_leveling.cycles", i64::from(dice.small(1, 6)));
-    }
-    if !world.plan().is_ok_and(|plan| plan.into_device::<OnHeap>(NoProbe).is_ok()) {
-        world.drive = before;
+    if dice.chance(25) {
+        attempt(dice, world, |dice, drive| {
+            let name = dice.one_of(&["threshold", "threshold", "dual-pool", "dual-pool", "none"]);
+            set_policy(dice, drive, "ftl.wear_leveling", name);
+            if value_at(drive, "ftl.wear_leveling.cycles").is_some() {
+                put_at(drive, "ftl.wear_leveling.cycles", i64::from(dice.small(1, 6)));
+            }
+        });
     }
 }
 
 /// Of some drives of flash alone blocks wear out, and programs and erases fail.
 pub(super) fn add(dice: &mut Dice, world: &mut World) {
-    if !dice.chance(25) {
-        return;
+    if dice.chance(30) {
+        attempt(dice, world, breaks);
     }
+}
+
+/// Changes a drive so that it can still be prepared; one that cannot, because it has too few blocks or is worn out before the run,
+/// stays as it was.
+fn attempt(dice: &mut Dice, world: &mut World, change: impl Fn(&mut Dice, &mut toml::Table)) {
     let before = world.drive.clone();
-    let drive = &mut world.drive;
-    if dice.chance(50) {
+    for attempt in 0..ATTEMPTS {
+        change(dice, &mut world.drive);
+        if attempt > 0 {
+            put_at(&mut world.drive, "ftl.over_provisioning", dice.one_of(&[1.0, 2.0, 4.0]));
+            world.drive.remove("firmware");
+        }
+        if world.plan().is_ok_and(|plan| plan.into_device::<OnHeap>(NoProbe).is_ok()) {
+            return;
+        }
+        world.drive = before.clone();
+    }
+}
+
+fn breaks(dice: &mut Dice, drive: &mut toml::Table) {
+    if dice.chance(60) {
         let registries = ninescope::policies();
         let list = registries.iter().find(|(key, _)| *key == "nand.wear_out").map_or(&[][..], |(_, list)| list);
         let name = dice.one_of(list).0;
@@ -59,9 +77,5 @@ pub(super) fn add(dice: &mut Dice, world: &mut World) {
     }
     if dice.chance(30) {
         put_at(drive, "nand.factory_bad_blocks", dice.one_of(&[0.005, 0.02, 0.1]));
-    }
-    // One that wears out before the run, or has too few blocks for that, stays as it was.
-    if !world.plan().is_ok_and(|plan| plan.into_device::<OnHeap>(NoProbe).is_ok()) {
-        world.drive = before;
     }
 }

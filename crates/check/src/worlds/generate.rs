@@ -61,6 +61,7 @@ pub fn generate(seed: u64) -> World {
         if world.drive.contains_key("geometry") {
             breakage::level(&mut dice.of("wear leveling"), &mut world);
         }
+        let Ok(plan) = world.plan() else { continue };
         let hinted = if codes::knows_clean(&world.drive) { dice.chance(90) } else { dice.chance(5) };
         let per_unit = sectors_per_unit(&world.drive, &plan);
         namespaces::divide(&mut dice.of("namespaces"), &mut world, &plan, per_unit);
