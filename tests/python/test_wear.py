@@ -20,6 +20,7 @@ SMALL = {
     "geometry__pages_per_block": 16,
     "ftl__over_provisioning": 0.6,
 }
+HINTED = {"policy": "hinted", "streams": 2}
 FDP = {"policy": "fdp", "handles": ["initially-isolated", "initially-isolated"]}
 
 
@@ -104,6 +105,10 @@ def test_level_wear_is_less_far_apart():
         ({"nand__erase_failures": 0.1, "ftl__map": "entries"}, "nand.erase_failures"),
         ({"nand__erase_failures": 0.1, "ftl__streams": FDP}, "nand.erase_failures"),
         ({"nand__erase_failures": 0.1, "firmware": {"cores": 1, "clock": "500MHz"}}, "nand.erase_failures"),
+        (
+            {"nand__erase_failures": 0.1, "ftl__streams": HINTED, "ftl__stream_channels": [[0], [1]]},
+            "nand.erase_failures",
+        ),
         ({"ftl__wear_leveling": "threshold", "ftl__streams": FDP}, "ftl.wear_leveling"),
     ],
 )

@@ -4,7 +4,7 @@ use ninescope_engine::{NoProbe, OnHeap};
 
 use super::World;
 use super::dice::Dice;
-use super::keys::{put_at, value_at};
+use super::keys::{put_at, take_at, value_at};
 use super::policies::set_policy;
 
 /// How often it is tried to have a drive that can be: later with more spare blocks, and without what goes with nothing that breaks.
@@ -39,6 +39,7 @@ fn attempt(dice: &mut Dice, world: &mut World, change: impl Fn(&mut Dice, &mut t
         if attempt > 0 {
             put_at(&mut world.drive, "ftl.over_provisioning", dice.one_of(&[1.0, 2.0, 4.0]));
             world.drive.remove("firmware");
+            take_at(&mut world.drive, "ftl.stream_channels");
         }
         if world.plan().is_ok_and(|plan| plan.into_device::<OnHeap>(NoProbe).is_ok()) {
             return;

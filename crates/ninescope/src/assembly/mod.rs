@@ -254,6 +254,11 @@ fn check_breakdown(drive: &LoadedDrive, ftl: &FtlConfig, has_tier: bool) -> Resu
         let message = "what waits for a decision is not taken along when its block fails: a drive has one of the two";
         return Err(drive.error_between(&[(key, value), ("firmware", "given".to_owned())], message));
     }
+    if !ftl.homes.is_empty() {
+        let message =
+            "which channels are full for a kind of data does not know blocks that break: a drive has one of the two";
+        return Err(drive.error_between(&[(key, value), ("ftl.stream_channels", "given".to_owned())], message));
+    }
     if matches!(drive.config.ftl.streams, StreamChoiceConfig::Fdp(_)) {
         let message = "reclaim units do not know blocks that break: a drive has one of the two";
         return Err(drive.error_between(&[(key, value), ("ftl.streams", "fdp".to_owned())], message));
