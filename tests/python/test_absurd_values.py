@@ -75,6 +75,17 @@ DRIVES: dict[str, tuple[str, list[str]]] = {
     ),
     "decisions": ("ssr-dynamic", [*SMALL, 'firmware={cores=2,clock="1GHz",command=100}']),
     "zones": ("ssr-dynamic", [*SMALL, "zns={zone_width=1,read_only_zones=[0]}"]),
+    "blocks that break": (
+        "ssr-dynamic",
+        [
+            *SMALL,
+            "nand.wear_out=normal",
+            "nand.program_failures=1e-6",
+            "nand.erase_failures=1e-6",
+            "nand.failures_rise=2.0",
+            "nand.factory_bad_blocks=1e-6",
+        ],
+    ),
     "held back": ("ssr-dynamic", [*SMALL, "ftl.throttle=proportional"]),
     "soft decisions": ("ssr-dynamic", [*SMALL, "nand.ecc=ldpc", "nand.errors=constant"]),
 }

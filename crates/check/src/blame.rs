@@ -100,6 +100,9 @@ struct Part {
     ended: Ns,
 }
 
+/// Who wrote into a page first, the last unit that somebody waits for, and who wrote last out of a write buffer.
+type KnownPage = (Option<u16>, Option<Lpa>, Option<u64>);
+
 /// Who waits for whom.
 #[derive(Debug, Default)]
 pub struct Blame {
@@ -126,6 +129,8 @@ pub struct Blame {
     last_writers: BTreeMap<u32, u64>,
     /// By first unit of a page that is to be programmed: who wrote into it first.
     first_writers: BTreeMap<u32, u16>,
+    /// By first unit of a page that was taken up to be programmed, on a drive whose programs fail: what was known of it.
+    issued_pages: BTreeMap<u32, KnownPage>,
     /// By request and unit written in part: what the reads of the rest of the unit waited for.
     merges: BTreeMap<(u64, u32), Waits>,
 }
@@ -170,6 +175,34 @@ impl Blame {
         }
     }
 
+    /// A page whose group failed has another place: who wrote into it waits for that.
+    pub fn page_rewritten(&mut self, from: Ppa, to: Ppa) {
+        let known = self.issued_pages.remove(&from.0).unwrap_or_default();
+        if let Some(first) = self.first_writers.remove(&from.0).or(known.0) {
+            self.first_writers.insert(to.0, first);
+        }
+        if let Some(last) = self.last_in_page.remove(&from.0).or(known.1) {
+            self.last_in_page.insert(to.0, last);
+        }
+        if let Some(writer) = self.last_writers.remove(&from.0).or(known.2) {
+            self.last_writers.insert(to.0, writer);
+        }
+    }
+
+    /// What is known of the pages of a program is kept until it is known whether it fails.
+    fn keep_pages(&mut self, view: &View<'_>, command: &FlashCommand, accesses: &[Access]) {
+        if command.kind == CommandKind::Program && view.ftl.blocks_break() {
+            for page in accesses.iter().map(|access| access.ppa.0) {
+                let known = (
+                    self.first_writers.get(&page).copied(),
+                    self.last_in_page.get(&page).copied(),
+                    self.last_writers.get(&page).copied(),
+                );
+                self.issued_pages.insert(page, known);
+            }
+        }
+    }
+
     /// A unit that no request wrote got a place.
     pub fn unit_healed(&mut self, view: &View<'_>, place: Ppa) {
         let page = view.ftl.geometry().first_unit_of_page(place).0;
@@ -189,6 +222,7 @@ impl Blame {
 
     /// A free die takes up a command: the waits of its accesses for it are over.
     pub fn dispatched(&mut self, view: &View<'_>, command: &FlashCommand, accesses: &[Access]) {
+        self.keep_pages(view, command, accesses);
         let (now, id) = (view.now, command.die.index());
         let mut owners = [NOBODY; 4];
         for (owner, access) in owners.iter_mut().zip(accesses) {

@@ -1,6 +1,7 @@
 //! The checker: events in, a verdict out.
 
 mod above;
+mod breakage;
 mod codes;
 mod dram;
 mod firmware;
@@ -17,6 +18,7 @@ use ninescope_model::{Op, Ppa, Source};
 
 use crate::blame::Blame;
 use crate::blocks::{Blocks, group_of_block};
+use crate::breakage::BadBlockBook;
 use crate::cache_holders::CacheHolders;
 use crate::dies::Dies;
 use crate::dram::DramBook;
@@ -26,6 +28,7 @@ use crate::homes::HomeBook;
 use crate::intake::Intake;
 use crate::interrupts::Interrupts;
 use crate::ledger::Ledger;
+use crate::leveling::LevelingBook;
 use crate::mapping::MapBook;
 use crate::marks::{Mark, Marks};
 use crate::namespaces::Namespaces;
@@ -87,6 +90,8 @@ pub struct Checker {
     clean: Option<CleanUnits>,
     map: Option<MapBook>,
     partitions: Option<PartitionBook>,
+    bad_blocks: Option<BadBlockBook>,
+    leveling: Option<LevelingBook>,
     streams: Option<StreamBook>,
     sectors: Option<SectorBook>,
     homes: Option<HomeBook>,
@@ -133,6 +138,8 @@ impl Checker {
             clean: None,
             map: None,
             partitions: None,
+            bad_blocks: None,
+            leveling: None,
             streams: None,
             sectors: None,
             homes: None,
@@ -196,6 +203,8 @@ impl Checker {
         self.clean = CleanUnits::started(view);
         self.map = MapBook::started(view);
         self.partitions = PartitionBook::started(view);
+        self.bad_blocks = BadBlockBook::started(view);
+        self.leveling = LevelingBook::started(view);
         self.streams = StreamBook::started(view);
         self.homes = HomeBook::started(view);
         self.placement = PlacementBook::started(view);
@@ -233,6 +242,9 @@ impl Checker {
         }
         if let Some(book) = &self.zones {
             book.compare(view)?;
+        }
+        if let Some(book) = &self.bad_blocks {
+            book.sweep(view, &self.groups)?;
         }
         self.namespaces.sweep(view)?;
         self.space.sweep(view)?;
@@ -281,6 +293,9 @@ impl Checker {
         }
         self.dies.issued(view, command, begins, &mut self.marks)?;
         self.blocks.issued(view.now, command)?;
+        if let Some(book) = &self.bad_blocks {
+            book.issued(view, command)?;
+        }
         if let Some(blame) = &mut self.blame {
             blame.issued(view, command, sent);
         }
@@ -399,6 +414,9 @@ impl Checker {
         }
         self.queues.compare(view)?;
         self.ledger.compare(view)?;
+        if let Some(book) = &self.bad_blocks {
+            book.compare(view)?;
+        }
         let open = self.sweep(view)?;
         self.ledger.programs_balance(view, self.groups.handed_out, open)
     }
@@ -438,6 +456,12 @@ impl Probe for Checker {
             self.trigger.started(view);
         }
         self.trigger.sees(view, &event)?;
+        if self.bad_blocks.is_some() {
+            self.blocks_break(view, &event)?;
+        }
+        if let Some(book) = &mut self.leveling {
+            book.sees(view, &event, &mut self.marks)?;
+        }
         match event {
             Event::Started { write_completion, sectors, protocol, lane_depths, limits, buffer, throttle } => {
                 self.sectors = SectorBook::started(view, sectors);
@@ -609,7 +633,18 @@ impl Probe for Checker {
                 self.space.erased(view, group);
                 self.groups.erased(view.now, group)
             }
-            Event::DieRests { .. } => Ok(()),
+            Event::DieRests { .. }
+            | Event::LevelingChosen { .. }
+            | Event::ProgramFailed { .. }
+            | Event::PageRewritten { .. }
+            | Event::PageKept { .. }
+            | Event::GroupFailed { .. }
+            | Event::EraseBroke { .. }
+            | Event::GroupRetired { .. }
+            | Event::ReadOnlyBegan { .. }
+            | Event::MoveGivenUp { .. }
+            | Event::CommandRefused { .. }
+            | Event::UnitRefused { .. } => Ok(()),
             Event::VictimChosen { group, .. } => {
                 if let Some(book) = &mut self.placement {
                     book.victim(view, group);
@@ -690,8 +725,9 @@ impl Probe for Checker {
                 if let Some(book) = &mut self.zones {
                     book.done(view, slot)?;
                 }
-                if op == Op::Trim && forgets(view) && !self.requests.last_of(slot).is_void {
-                    self.ledger.trimmed(view, &self.requests.get(view, slot)?.request);
+                let inside = self.requests.get(view, slot)?;
+                if op == Op::Trim && forgets(view) && !inside.refused && !inside.is_void {
+                    self.ledger.trimmed(view, &inside.request);
                 }
                 if let Some(book) = &mut self.dram {
                     book.completed(view, slot, (parts, behind, transaction))?;

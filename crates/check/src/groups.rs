@@ -22,6 +22,8 @@ pub struct Group {
     pub pending: u32,
     /// Its erase was issued.
     pub erasing: bool,
+    /// What was to be programmed there stays in the controller.
+    pub kept: bool,
 }
 
 /// All groups.
@@ -142,6 +144,40 @@ impl Groups {
         );
         group.write_pointer -= dropped.units;
         Ok(())
+    }
+
+    /// A page of a group that failed got another place; `programmed`, or never to be programmed at the old one.
+    pub fn page_rewritten(&mut self, view: &View<'_>, (from, to): (Ppa, Ppa), programmed: bool, moves: u32) -> Checked {
+        let units = view.ftl.geometry().units_per_page();
+        let begin = self.get(view.ftl.geometry().group_and_offset(to).0).write_pointer;
+        let (other, offset) = view.ftl.geometry().group_and_offset(to);
+        require!(offset == begin, ProgramOrder, view.now, "page {to} of group {other} is handed out, {begin} is next");
+        self.handed_out(view, Ppa(to.0 + units - 1), false)?;
+        let valid = (to.0..to.0 + units).filter(|&unit| view.ftl.is_valid(Ppa(unit))).count() as u32;
+        let group = &mut self.groups[other.index()];
+        (group.valid, group.pending) = (group.valid + valid, group.pending + moves);
+        let old = &mut self.groups[view.ftl.geometry().group_and_offset(from).0.index()];
+        require!(
+            old.valid >= valid && old.pending >= moves,
+            ValidCount,
+            view.now,
+            "page {from} takes {valid} valid units and {moves} moves along, its group has {} and {}",
+            old.valid,
+            old.pending
+        );
+        (old.valid, old.pending) = (old.valid - valid, old.pending - moves);
+        if !programmed {
+            old.write_pointer -= units;
+            self.handed_out -= u64::from(units);
+        }
+        self.compare_valid(view, from)?;
+        self.compare_valid(view, to)
+    }
+
+    /// A page of a group that failed has no other place.
+    pub fn page_kept(&mut self, view: &View<'_>, page: Ppa, moves: u32) {
+        let group = &mut self.groups[view.ftl.geometry().group_and_offset(page).0.index()];
+        (group.kept, group.pending) = (true, group.pending - moves);
     }
 
     #[inline]

@@ -11,6 +11,7 @@
 
 mod blame;
 mod blocks;
+mod breakage;
 mod cache_holders;
 mod checker;
 mod dies;
@@ -21,6 +22,7 @@ mod homes;
 mod intake;
 mod interrupts;
 mod ledger;
+mod leveling;
 mod mapping;
 mod marks;
 mod namespaces;

@@ -90,6 +90,14 @@ marks! {
     HeldByLimit, "held_by_limit", "The limit of a job held a request back.";
     FuaOfCache, "fua_of_cache", "A write that asked to be on the media went through a cache that forgets.";
     FuaBesideOthers, "fua_beside_others", "A write that asked to be on the media sent out a page with what others had buffered.";
+    ProgramFailed, "program_failed", "The program of a page failed.";
+    FailedGroupRetired, "failed_group_retired", "A group of which a program failed was emptied and retired.";
+    PageKept, "page_kept", "A page whose program failed found no other place.";
+    EraseFailed, "erase_failed", "An erase failed.";
+    WornOut, "worn_out", "A group had as many cycles as it bears.";
+    ReadOnlyBegan, "read_only_began", "A drive began to take no more writes.";
+    CommandRefused, "command_refused", "A command was answered with an error, because the drive takes no more writes.";
+    Leveled, "leveled", "A unit whose data lay still was moved to a more worn group.";
     MultiUnitPage, "several_units_of_one_page", "One page read delivered several units.";
 }
 

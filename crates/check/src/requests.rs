@@ -32,6 +32,8 @@ pub struct Inside {
     live: bool,
     /// A zone refused it, or it manages one and forgets nothing.
     pub is_void: bool,
+    /// It is answered with an error.
+    pub refused: bool,
 }
 
 /// Requests of one job.
@@ -178,6 +180,7 @@ impl Requests {
             company,
             live: true,
             is_void: false,
+            refused: false,
         };
         self.open.push_back((self.order, slot));
         Ok(())
@@ -243,6 +246,11 @@ impl Requests {
         }
     }
 
+    /// A command is to be answered with an error.
+    pub fn refused(&mut self, slot: u32) {
+        self.slots[slot as usize].refused = true;
+    }
+
     /// The command that is or was last in a slot.
     pub fn last_of(&self, slot: u32) -> &Inside {
         &self.slots[slot as usize]
@@ -269,7 +277,7 @@ impl Requests {
         let trims = request.op == Op::Trim && forgets(view);
         if (request.op == Op::Write || trims) && !entry.is_void {
             let asked = units_of(request, sectors_per_unit(view)).len();
-            if entry.units_done as usize != asked {
+            if entry.units_done as usize != asked && !entry.refused {
                 let what =
                     format!("request {id} completes with {} of its {asked} units {:?}", entry.units_done, request.op);
                 return Err(crate::Rule::LostData.violated(now, what));

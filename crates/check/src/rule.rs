@@ -59,6 +59,10 @@ rules! {
     Space, "space",
         "Host writes leave the reserve alone, and all free groups where collection is in the foreground until it has gained enough or finds nothing to do; no page goes into a write buffer that is full.";
     Throttle, "throttle", "While little is free, a unit that the host writes is placed as long after the one before it as the throttle says.";
+    BadBlocks, "bad-blocks",
+        "No program goes to a block of which one failed or that is retired; a group is retired empty, for a failure or when it is worn out; the drive takes no more writes when a pool has too few groups, and not before.";
+    WearLeveling, "wear-leveling",
+        "After an erase the group makes way that the policy says, one of a pool at a time; its data goes to the most worn groups that are free, and no other data does.";
     Victim, "victim", "A group that is emptied for its space is one that the policy may choose.";
     Trigger, "trigger", "A group is emptied for its space when the trigger has it needed, put off or in the background as dies rest.";
     ReadUnprogrammed, "read-unprogrammed", "Only programmed pages are read.";

@@ -126,6 +126,29 @@ impl Space {
         }
     }
 
+    /// A page whose group failed goes to another one; where its program has ended it is in the buffer again.
+    pub fn page_rewritten(&mut self, view: &View<'_>, to: Ppa, programmed: bool) {
+        let (group, offset) = view.ftl.geometry().group_and_offset(to);
+        if offset == 0 {
+            self.opened(view, group);
+        }
+        if programmed && !view.ftl.stream_of(to).is_of_moves() {
+            let geometry = view.ftl.geometry();
+            self.buffered[geometry.die_of_pool(geometry.pool_and_block(group).0).index()] += 1;
+            self.buffered_in_all += 1;
+        }
+    }
+
+    /// A page has no other place: it is in the buffer no more.
+    pub fn page_kept(&mut self, view: &View<'_>, page: Ppa, buffered: bool) {
+        if buffered && !view.ftl.stream_of(page).is_of_moves() {
+            let geometry = view.ftl.geometry();
+            let pool = geometry.pool_and_block(geometry.group_and_offset(page).0).0;
+            self.buffered[geometry.die_of_pool(pool).index()] -= 1;
+            self.buffered_in_all -= 1;
+        }
+    }
+
     /// A program ended: pages of the host are in the buffer no more.
     pub fn programmed(&mut self, view: &View<'_>, command: &FlashCommand) -> Checked {
         for plane in command.addressed_planes() {
@@ -156,6 +179,9 @@ impl Space {
         let gained = |group: BlockGroup| {
             let record = view.ftl.group(group);
             let is_filled = record.pending == 0 && record.programmed == units;
+            if record.failed {
+                return 0;
+            }
             match record.state {
                 GroupState::Closed if is_filled => units - view.ftl.valid_units(group),
                 GroupState::Collecting => units - view.ftl.valid_units(group),
@@ -166,7 +192,7 @@ impl Space {
         let held = std::mem::replace(&mut self.pools[pool.index()].held, false);
         let to_gain: u32 = groups.map(gained).sum();
         require!(
-            held && (to_gain < units || view.ftl.keeps_apart()),
+            held && (to_gain < units || view.ftl.keeps_apart() || view.ftl.is_read_only()),
             Space,
             view.now,
             "host writes of pool {pool} are told to wait no more: {}, and garbage collection may gain {to_gain} units",

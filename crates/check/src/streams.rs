@@ -40,6 +40,12 @@ pub struct StreamBook {
     moved: Ages,
 }
 
+/// The stream that a place was filled by: what was moved for wear to be level is of the first kind.
+fn of_data(view: &View<'_>, place: Ppa) -> Stream {
+    let stream = view.ftl.stream_of(place);
+    if view.ftl.levels_wear() && stream == view.ftl.leveling_stream() { Stream::GC } else { stream }
+}
+
 impl StreamBook {
     /// Takes over what a drive was told; none where it has one kind of data, or clean data is what is kept apart.
     pub fn started(view: &View<'_>) -> Option<Self> {
@@ -52,7 +58,7 @@ impl StreamBook {
 
     /// A unit was written, by a command of the host or by none.
     pub fn written(&mut self, view: &View<'_>, lpa: Lpa, (old, new): (Ppa, Ppa), request: Option<&Request>) -> Checked {
-        let before = (old != Ppa::UNMAPPED).then(|| view.ftl.stream_of(old));
+        let before = (old != Ppa::UNMAPPED).then(|| of_data(view, old));
         let stream = view.ftl.stream_of(new);
         let kind = match &self.choice {
             StreamChoiceConfig::BySize(parameters) => {
@@ -102,7 +108,10 @@ impl StreamBook {
 
     /// A unit that is moved got its place: one of the first kind where space is short.
     pub fn moved(&mut self, view: &View<'_>, lpa: Lpa, (from, to): (Ppa, Ppa), marks: &mut Marks) -> Checked {
-        let (before, stream) = (view.ftl.stream_of(from), view.ftl.stream_of(to));
+        let (before, stream) = (of_data(view, from), view.ftl.stream_of(to));
+        if view.ftl.levels_wear() && stream == view.ftl.leveling_stream() {
+            return Ok(());
+        }
         let kind = match &self.choice {
             StreamChoiceConfig::Generations(_) if !before.is_of_moves() => 0,
             StreamChoiceConfig::Generations(parameters) => (before.kind() + 1).min(parameters.generations - 1),

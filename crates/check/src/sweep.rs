@@ -124,13 +124,14 @@ fn walk_groups(view: &View<'_>, groups: &Groups, blocks: &Blocks, mapped: &[u32]
             );
             return Err(crate::Rule::ValidCount.violated(view.now, what));
         }
-        open_units += u64::from(record.write_pointer - programmed_units(view, blocks, id)?);
+        let programmed = programmed_units(view, blocks, id, own.kept)?;
+        open_units += u64::from(record.write_pointer.saturating_sub(programmed));
     }
     Ok(open_units)
 }
 
 /// Units of a group on the media. Its blocks fill stripe by stripe and were erased equally often.
-fn programmed_units(view: &View<'_>, blocks: &Blocks, id: BlockGroup) -> Result<u32, SimulationError> {
+fn programmed_units(view: &View<'_>, blocks: &Blocks, id: BlockGroup, kept: bool) -> Result<u32, SimulationError> {
     let geometry = view.ftl.geometry();
     let record = view.ftl.group(id);
     let (pool, block) = geometry.pool_and_block(id);
@@ -146,7 +147,8 @@ fn programmed_units(view: &View<'_>, blocks: &Blocks, id: BlockGroup) -> Result<
             return Err(crate::Rule::Wear.violated(view.now, what));
         }
     }
-    if units != record.programmed {
+    // What stays in the controller is not taken for programmed, whatever the media holds.
+    if units != record.programmed && !(kept && units > record.programmed) {
         let what = format!("group {id}: the FTL says {} programmed units, the media has {units}", record.programmed);
         return Err(crate::Rule::ProgramOrder.violated(view.now, what));
     }

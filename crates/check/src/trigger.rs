@@ -119,8 +119,11 @@ impl Trigger {
 fn in_prospect(view: &View<'_>, pool: Pool, chosen: Option<BlockGroup>) -> u32 {
     let blocks = view.ftl.geometry().blocks_per_plane;
     let groups = (pool.0 * blocks..(pool.0 + 1) * blocks).map(BlockGroup).filter(|&group| Some(group) != chosen);
+    // One of which a program failed is not free when it is empty.
     let comes = |group: &BlockGroup| {
-        matches!(view.ftl.group(*group).state, GroupState::Free | GroupState::Erasing | GroupState::Draining)
+        let record = view.ftl.group(*group);
+        matches!(record.state, GroupState::Free | GroupState::Erasing)
+            || record.state == GroupState::Draining && !record.failed
     };
     groups.filter(comes).count() as u32
 }

@@ -33,7 +33,7 @@ pub fn chosen(view: &View<'_>, group: BlockGroup) -> Checked {
     let known = |group: BlockGroup| Known { valid: ftl.valid_units(group), record: ftl.group(group) };
     let victim = known(group);
     let others = || (first..first + blocks).map(BlockGroup).filter(move |&other| other != group).map(known);
-    let filled = || others().filter(|other| other.record.state == GroupState::Closed);
+    let filled = || others().filter(|other| other.record.state == GroupState::Closed && !other.record.failed);
     let candidates = || filled().filter(|other| other.record.pending == 0 && other.record.programmed == units);
     let is_right = match &ftl.rules().victim_selection {
         VictimSelectionConfig::Greedy(_) => candidates().all(|other| other.valid >= victim.valid),

@@ -62,6 +62,12 @@ pub struct EngineCounters {
     pub gc_padded_pages: u64,
     /// Erases that waited for reads queued on their group.
     pub erases_delayed_by_readers: u64,
+    /// Pages that were programmed again elsewhere, because their program had failed or was to be in a block after one that had.
+    pub pages_programmed_again: u64,
+    /// Pages that have no place to be programmed again, and stay in the controller.
+    pub pages_kept: u64,
+    /// Commands of the host that answer with an error, because the drive takes no more writes.
+    pub refused_commands: u64,
     /// Times a die came to rest, where the trigger of garbage collection goes by that.
     pub die_rests: u64,
     /// Times garbage collection had been put off for long enough.

@@ -6,7 +6,7 @@
 use std::any::Any;
 use std::fmt;
 
-use ninescope_ftl::{Ftl, ZoneError};
+use ninescope_ftl::{Broken, Ftl, ZoneError};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{FlashCommand, Nand};
 use ninescope_media::scm::{ScmCommand, ScmCommandKind, Verified};
@@ -177,6 +177,29 @@ pub enum Event<'a> {
     Resumed { die: DieId },
     /// A group is erased and free.
     Erased { group: BlockGroup },
+    /// Wear levelling chose a group to make way, after an erase.
+    LevelingChosen { group: BlockGroup },
+    /// The program of a page failed: its group is filled no more.
+    ProgramFailed { ppa: Ppa },
+    /// A page of such a group has another place, where it waits for its program. It was programmed at the old one, in vain, or never
+    /// will be; it carries so many moves.
+    PageRewritten { from: Ppa, to: Ppa, programmed: bool, moves: u32 },
+    /// A page of such a group has no other place: what is written of it stays in the controller, its moves are given up.
+    PageKept { ppa: Ppa, programmed: bool, moves: u32 },
+    /// What was to be programmed in such a group has its place elsewhere: it is to be emptied.
+    GroupFailed { group: BlockGroup },
+    /// An erase ended with which a group broke: it is retired.
+    EraseBroke { group: BlockGroup, broken: Broken },
+    /// A group of which a program failed is empty and retired.
+    GroupRetired { group: BlockGroup },
+    /// The drive takes no more writes: a pool lacks groups.
+    ReadOnlyBegan { pool: Pool },
+    /// A move found no place, and is given up.
+    MoveGivenUp { record: u32, lpa: Lpa, from: Ppa },
+    /// A host command answers with an error: what it is to write, or has written, does not come to the media.
+    CommandRefused { slot: u32 },
+    /// A unit that the host writes, and those behind it in its part of the command, will have no place.
+    UnitRefused { slot: u32, lpa: Lpa },
     /// A die has had nothing to do for so long that it rests, as the trigger of collection wants to know.
     DieRests { die: DieId },
     /// The policy chose a group to be emptied, of which nothing has moved yet; `fills`: so that an open page of moves gets full.

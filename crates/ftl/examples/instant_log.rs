@@ -58,6 +58,8 @@ impl Case {
             partitions: Vec::new(),
             homes: Vec::new(),
             zones: None,
+            breakdown: None,
+            wear_leveling: Default::default(),
             seed: self.seed,
         })
     }
@@ -146,6 +148,7 @@ impl<W: Write> Teller<'_, W> {
                     writeln!(self.out, "{} erase {}", self.number, self.group(group))?;
                     self.ftl.erased(group);
                 }
+                GcStep::Retired(_) => {}
                 GcStep::Wait | GcStep::Nothing => {
                     self.ftl.gc_rests(pool);
                     return Ok(());

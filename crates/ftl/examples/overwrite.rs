@@ -33,6 +33,8 @@ fn main() {
         partitions: Vec::new(),
         homes: Vec::new(),
         zones: None,
+        breakdown: None,
+        wear_leveling: Default::default(),
         seed: 1,
     };
     let mut ftl = Ftl::new(&config).expect("enough spare groups");

@@ -17,6 +17,8 @@ pub enum GroupState {
     Draining,
     /// Holds nothing valid; an erase was asked for.
     Erasing,
+    /// In the table of bad blocks: never written again.
+    Retired,
 }
 
 /// State of one block group, 32 bytes. How many of its units are valid is kept apart in a dense table,
@@ -44,6 +46,8 @@ pub struct BlockRecord {
     pub stream: u8,
     /// It is a victim so that its data is written anew.
     pub refreshed: bool,
+    /// A program of it failed: it is filled no more, emptied and retired.
+    pub failed: bool,
 }
 
 const _: () = assert!(size_of::<BlockRecord>() == 32, "two block records share a cache line");

@@ -1,13 +1,15 @@
 //! What a flash translation layer is built from, and why building or driving it can fail.
 
-use ninescope_model::{Geometry, Pool};
+use ninescope_model::{Geometry, Pool, Stream};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::breakdown::{Breakdown, BreakdownConfig};
 use crate::homes::Homes;
 use crate::partition::{self, Partition};
 use crate::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
+    WearLevelingConfig,
 };
 use crate::zones::ZoneConfig;
 
@@ -43,6 +45,12 @@ pub struct FtlConfig {
     /// The zones that the host's addresses are; absent: they are written in any order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zones: Option<ZoneConfig>,
+    /// Which groups make way so that wear is level.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub wear_leveling: WearLevelingConfig,
+    /// How blocks break; none: they do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub breakdown: Option<BreakdownConfig>,
     /// The run's seed.
     pub seed: u64,
 }
@@ -63,7 +71,8 @@ impl FtlConfig {
     pub fn spare_groups_of(&self, groups: u32) -> u32 {
         let (of_writes, of_moves) = self.kinds_of_streams();
         // Each kind that is kept apart has a frontier more of what is written, and of garbage collection.
-        let needed = self.reserve_groups.saturating_add(WORKING_GROUPS + of_writes - 1 + of_moves - 1);
+        let of_leveling = u32::from(self.wear_leveling.levels());
+        let needed = self.reserve_groups.saturating_add(WORKING_GROUPS + of_writes - 1 + of_moves - 1 + of_leveling);
         if !self.stream_choice.isolates() {
             return needed;
         }
@@ -76,7 +85,38 @@ impl FtlConfig {
 
     /// The fewest groups that host writes must leave alone.
     pub fn reserve_groups_min(&self) -> u32 {
-        if self.stream_choice.knows_clean() { RESERVE_FOR_CLEAN_DATA } else { 1 }
+        self.kept_groups() + if self.stream_choice.knows_clean() { RESERVE_FOR_CLEAN_DATA } else { 1 }
+    }
+
+    /// Of the reserve, groups that garbage collection leaves alone as well, where blocks break: for what a failed program was to write,
+    /// and for what is to be moved when an erase gave nothing.
+    pub fn kept_groups(&self) -> u32 {
+        u32::from(self.breakdown.as_ref().is_some_and(BreakdownConfig::breaks_in_use))
+    }
+
+    /// By pool, the groups without which it could not hold its share of what the host may write.
+    pub fn groups_needed(&self) -> Vec<u32> {
+        let needed = |units: u32, pools: u32| {
+            let share = units.div_ceil(pools).div_ceil(self.geometry.units_per_group());
+            share.saturating_add(self.spare_groups_needed())
+        };
+        let mut all = vec![needed(self.units_at_rest(), self.geometry.pools()); self.geometry.pools() as usize];
+        for partition in &self.partitions {
+            let of_each = needed(partition.unit_count(), partition.pools.len() as u32);
+            partition.pools.iter().for_each(|&pool| all[pool as usize] = of_each);
+        }
+        all
+    }
+
+    /// The pool with fewest good groups beyond those it needs, and how many it has and needs, where it lacks some.
+    fn lacks_good_blocks(&self) -> Option<(Pool, u32, u32)> {
+        let breakdown = self.breakdown.as_ref()?;
+        let mut good = vec![self.geometry.blocks_per_plane; self.geometry.pools() as usize];
+        for group in Breakdown::bad_from_the_start(breakdown, &self.geometry, self.seed) {
+            good[self.geometry.pool_and_block(group).0.index()] -= 1;
+        }
+        let pools = good.into_iter().zip(self.groups_needed()).zip(0..).filter(|((good, needed), _)| good < needed);
+        pools.map(|((good, needed), pool)| (Pool(pool), good, needed)).min_by_key(|&(_, good, needed)| needed - good)
     }
 
     /// Kinds of data, in as many streams of what is written and of what is moved: the map is one besides data.
@@ -86,8 +126,18 @@ impl FtlConfig {
 
     /// Kinds of data that are kept apart; 1 where none are.
     pub fn kinds(&self) -> u32 {
+        self.kinds_of_data() + u32::from(self.wear_leveling.levels())
+    }
+
+    /// The same without what is moved for wear to be level, which is the last kind where there is one.
+    fn kinds_of_data(&self) -> u32 {
         let (of_writes, of_moves) = self.kinds_of_streams();
         of_writes.max(of_moves)
+    }
+
+    /// The stream of what is moved for wear to be level, where that is.
+    pub fn stream_of_leveling(&self) -> Stream {
+        Stream::of_moves(self.kinds_of_data())
     }
 
     /// Units that go to one pool before the next has its turn, where the address alone decides where they go.
@@ -125,7 +175,10 @@ impl FtlConfig {
                 spare: self.spare_groups_needed(),
             });
         }
-        Ok(())
+        match self.lacks_good_blocks() {
+            None => Ok(()),
+            Some((pool, good, needed)) => Err(FtlError::TooManyBadBlocks { pool, good, needed }),
+        }
     }
 
     /// The most units that so many pools can hold at rest, garbage collection going on.
@@ -183,6 +236,10 @@ impl FtlConfig {
     }
 }
 
+fn is_none(leveling: &WearLevelingConfig) -> bool {
+    !leveling.levels()
+}
+
 #[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
 fn is_zero(units: &u32) -> bool {
     *units == 0
@@ -204,6 +261,19 @@ pub enum FtlError {
         /// How many of the needed ones hold no data at rest.
         spare: u32,
     },
+    /// Too many blocks are bad from the start.
+    #[error("of pool {pool} {good} groups of blocks are good from the start, and it needs {needed}")]
+    TooManyBadBlocks {
+        /// The pool that lacks most.
+        pool: Pool,
+        /// Good groups there are.
+        good: u32,
+        /// Groups it needs.
+        needed: u32,
+    },
+    /// So many blocks broke while the drive was prepared that it takes no more writes.
+    #[error("the drive has become read-only: too few blocks of pool {0} are left")]
+    ReadOnly(Pool),
     /// Partitions that are none, or too small.
     #[error("partitions: {0}")]
     Partition(String),

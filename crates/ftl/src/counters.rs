@@ -21,6 +21,8 @@ pub struct FtlCounters {
     pub padding_units: u64,
     /// Units written to planes that their kind of data does not have for itself, because its own had no room.
     pub away_units: u64,
+    /// Units that were programmed again, because the program had failed, or one before it in its block.
+    pub rewritten_units: u64,
     /// Mapped units that were deallocated.
     pub trimmed_units: u64,
     /// Moves that ended and changed the map.
@@ -35,6 +37,10 @@ pub struct FtlCounters {
     pub gc_victim_valid_units: u64,
     /// Victims that were taken to be refreshed, not for their space.
     pub refreshed_groups: u64,
+    /// Victims that were taken so that wear is level, not for their space.
+    pub leveled_groups: u64,
+    /// Of the units handed out for moves, those of such victims.
+    pub leveled_units: u64,
     /// Times that host writes began to wait for garbage collection in a pool although groups beyond the reserve were free.
     pub host_holds: u64,
     /// Block groups erased.
@@ -47,7 +53,13 @@ pub struct FtlCounters {
 impl FtlCounters {
     /// Units programmed for any reason.
     pub fn programmed_units(&self) -> u64 {
-        self.host_units + self.migrated_units + self.healed_units + self.map_units + self.gc_units + self.padding_units
+        self.host_units
+            + self.migrated_units
+            + self.healed_units
+            + self.map_units
+            + self.gc_units
+            + self.padding_units
+            + self.rewritten_units
     }
 
     /// Units programmed per unit the host wrote, 0 when it wrote nothing: the write amplification of whole units.

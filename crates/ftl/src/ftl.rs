@@ -4,9 +4,11 @@
 //! drive), the valid bit and the valid count of the old place, the reverse-map entry, valid bit and
 //! 32-byte block record of the new one (the frontier's, warm), and the pool's record (warm).
 
+mod breakage;
 mod collection;
 mod composition;
 mod filling;
+mod leveling;
 mod own_planes;
 mod snapshot;
 mod validity;
@@ -16,6 +18,7 @@ use ninescope_kernel::{BitTable, IdTable, NONE, prefetch};
 use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa, Stream};
 
 use crate::block::{BlockRecord, GroupState};
+use crate::breakdown::Breakdown;
 use crate::config::{FtlConfig, FtlError};
 use crate::counters::FtlCounters;
 use crate::filling_order::FillingOrder;
@@ -26,14 +29,18 @@ use crate::policies::page_allocation::{Load, Placement};
 use crate::policies::victim_selection::NOT_A_CANDIDATE;
 use crate::policies::{
     FreeBlockChoice, GcTrigger, GcTriggerConfig, PageAllocation, StreamChoice, StreamChoiceConfig, Told,
-    VictimSelection, VictimSelectionConfig, Written,
+    VictimSelection, VictimSelectionConfig, WearLevelingConfig, Written,
 };
 use crate::pool::PoolRecord;
 use crate::reclaim_units::ReclaimUnits;
 use crate::zones::{ZoneLayout, Zones};
 
+pub use breakage::{BadBlocks, Rewritten};
 pub use collection::GcStep;
 pub use zoned::ResetGroup;
+
+use breakage::Breakage;
+use leveling::Leveling;
 
 /// Where a unit was placed.
 #[allow(clippy::struct_excessive_bools)] // four independent facts that the driver acts on
@@ -96,6 +103,8 @@ pub struct CollectionRules {
     pub victim_selection: VictimSelectionConfig,
     /// By kind of data that is written: the pools that it has for itself.
     pub homes: Vec<Vec<u32>>,
+    /// What makes way so that wear is level.
+    pub wear_leveling: WearLevelingConfig,
 }
 
 /// A page-mapped flash translation layer.
@@ -104,6 +113,12 @@ pub struct CollectionRules {
 pub struct Ftl {
     geometry: Geometry,
     reserve_groups: u32,
+    /// Of these, groups that garbage collection leaves alone as well.
+    kept_groups: u32,
+    /// What breaks, and what came of it; none where nothing does.
+    breakage: Option<Box<Breakage>>,
+    /// What makes way so that wear is level; none where that is not asked for.
+    leveling: Option<Box<Leveling>>,
     /// Where each unit lies, as it differs from where the filling order put it.
     map: IdTable<u32>,
     /// What lies at each place, as it differs from what the filling order put there.
@@ -191,6 +206,8 @@ impl Ftl {
             partitions: Vec::new(),
             homes: Vec::new(),
             zones: None,
+            breakdown: None,
+            wear_leveling: Default::default(),
             seed: 0,
         })
     }
@@ -216,9 +233,15 @@ impl Ftl {
         let blocks = geometry.blocks_per_plane;
         let stream_choice = config.stream_choice.build(config.units_at_rest(), geometry.groups());
         let (kinds, knows_clean) = (config.kinds(), stream_choice.knows_clean());
-        Self {
+        let breakdown = config.breakdown.as_ref().map(|breakdown| Breakdown::new(breakdown, &geometry, config.seed));
+        let leveling = config.wear_leveling.chosen().build(&geometry);
+        let leveling = leveling.map(|policy| Leveling::new(policy, config.stream_of_leveling(), geometry.pools()));
+        let leveling = leveling.map(Box::new);
+        let mut ftl = Self {
             geometry,
             reserve_groups: config.reserve_groups,
+            kept_groups: config.kept_groups(),
+            breakage: breakdown.map(|breakdown| Box::new(Breakage::new(breakdown, config.groups_needed()))),
             map: IdTable::new(config.units_at_rest() as usize),
             // A group is filled, and read when it is collected, from its beginning to its end.
             reverse: IdTable::of_stretches(geometry.units() as usize),
@@ -255,12 +278,14 @@ impl Ftl {
             free_block_choice: config.free_block_choice.build(),
             gc_trigger: config.gc_trigger.build(),
             victim_selection: config.victim_selection.build(&geometry, config.seed),
-            follows_candidates: config.victim_selection.chosen().follows_candidates(),
+            follows_candidates: config.victim_selection.chosen().follows_candidates() || leveling.is_some(),
+            leveling,
             rules: CollectionRules {
                 stream_choice: config.stream_choice.clone(),
                 gc_trigger: config.gc_trigger.clone(),
                 victim_selection: config.victim_selection.clone(),
                 homes: config.homes.clone(),
+                wear_leveling: config.wear_leveling.clone(),
             },
             closed_groups: 0,
             choices: None,
@@ -268,7 +293,11 @@ impl Ftl {
             mapped_units: 0,
             counters: FtlCounters::default(),
             erases_before: vec![0; geometry.groups() as usize],
+        };
+        if let Some(breakdown) = &config.breakdown {
+            ftl.leave_out(&Breakdown::bad_from_the_start(breakdown, &geometry, config.seed));
         }
+        ftl
     }
 
     /// What garbage collection was told to do.
@@ -327,6 +356,9 @@ impl Ftl {
     /// Sets all counters to zero (after preparing, after warm-up).
     pub fn clear_counters(&mut self) {
         self.counters = FtlCounters::default();
+        if let Some(breakage) = &mut self.breakage {
+            breakage.clear_counters();
+        }
         if let Some(units) = &mut self.reclaim_units {
             units.clear();
         }
@@ -435,7 +467,7 @@ impl Ftl {
         self.chooses_streams
     }
 
-    /// How many kinds of data there are.
+    /// How many kinds of data there are, one of which may be what is moved for wear to be level.
     #[inline]
     pub fn kinds(&self) -> u32 {
         self.kinds
@@ -492,7 +524,7 @@ impl Ftl {
     #[inline(never)]
     fn chosen_kind(&self, lpa: Lpa, clean: bool, told: Told) -> u32 {
         let before = Some(self.translate(lpa)).filter(|&place| place != Ppa::UNMAPPED);
-        let before = before.map(|place| self.stream_of(place));
+        let before = before.map(|place| self.stream_of_data(place));
         self.stream_choice.of_write(&Written { lpa, clean, told, before })
     }
 
@@ -530,6 +562,7 @@ impl Ftl {
     /// buffer is full.
     pub fn set_room(&mut self, pool: Pool, room: bool) {
         let position = self.position_of[pool.index()] as usize;
+        let room = room && !self.is_read_only();
         self.has_room.put(position, room);
         for (accepting, has_space) in self.accepting.iter_mut().zip(&self.has_space) {
             accepting.put(position, room && has_space.get(position));
@@ -788,13 +821,26 @@ impl Ftl {
 
     #[inline(never)]
     fn open_group(&mut self, pool: Pool, stream: Stream) -> bool {
-        let record = &mut self.pools[pool.index()];
+        let record = &self.pools[pool.index()];
         let of_host = !stream.is_of_moves();
         let reserve = if of_host { self.reserve_groups as usize } else { 0 };
         if record.free.len() <= reserve || of_host && record.holds_host {
             return false;
         }
-        let position = self.free_block_choice.choose(&record.free, &self.groups);
+        self.open_any_group(pool, stream)
+    }
+
+    /// The same, whatever is to be left alone. False where no group is free.
+    fn open_any_group(&mut self, pool: Pool, stream: Stream) -> bool {
+        let most_worn = self.most_worn_free(pool, stream);
+        let record = &mut self.pools[pool.index()];
+        if record.free.is_empty() {
+            return false;
+        }
+        let position = match most_worn {
+            Some(position) => position,
+            None => self.free_block_choice.choose(&record.free, &self.groups),
+        };
         let Some(group) = record.free.remove(position) else { return false };
         let frontier = &mut record.frontiers[stream.index()];
         frontier.group = group;
@@ -823,6 +869,9 @@ impl Ftl {
         record.closed_sequence = self.closed_groups;
         self.closed_groups = self.closed_groups.wrapping_add(1);
         self.victim_selection.closed(pool, group);
+        if self.leveling.is_some() {
+            self.tell_leveling_of_filled(pool, group);
+        }
         self.refresh_candidate(group);
         self.refresh_space(pool);
     }

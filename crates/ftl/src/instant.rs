@@ -161,7 +161,7 @@ impl<'a> InstantDriver<'a> {
         for pool in 0..self.ftl.geometry().pools() {
             self.collect(Pool(pool));
         }
-        write(self.ftl).ok_or(FtlError::Full(Pool(0)))
+        write(self.ftl).ok_or_else(|| self.ftl.read_only_pool().map_or(FtlError::Full(Pool(0)), FtlError::ReadOnly))
     }
 
     fn close(&mut self, last: Ppa) {
@@ -173,7 +173,8 @@ impl<'a> InstantDriver<'a> {
         loop {
             match self.ftl.gc_next(pool, false) {
                 GcStep::MovePage { first, mask } => self.move_page(pool, first, mask),
-                GcStep::Erase(group) => self.ftl.erased(group),
+                GcStep::Erase(group) => drop(self.ftl.erase_ended(group)),
+                GcStep::Retired(_) => {}
                 GcStep::Wait | GcStep::Nothing => {
                     self.ftl.gc_rests(pool);
                     return;

@@ -6,6 +6,7 @@
 //! not know time: it counts operations, and ages are counted in host writes or closed groups.
 
 mod block;
+mod breakdown;
 mod config;
 mod counters;
 mod filling_order;
@@ -20,9 +21,10 @@ mod reclaim_units;
 mod zones;
 
 pub use block::{BlockRecord, GroupState};
+pub use breakdown::{BreakdownConfig, Broken};
 pub use config::{FtlConfig, FtlError};
 pub use counters::FtlCounters;
-pub use ftl::{CollectionRules, Ftl, GcStep, Padded, Placed, ResetGroup, Residence};
+pub use ftl::{BadBlocks, CollectionRules, Ftl, GcStep, Padded, Placed, ResetGroup, Residence, Rewritten};
 pub use instant::InstantDriver;
 pub use partition::{Partition, Partitions};
 pub use reclaim_units::{HandleCounts, PlacementCounts, ReclaimUnits, UnitCounts};

@@ -51,6 +51,8 @@ pub struct PoolRecord {
     pub refresh: VecDeque<(u32, u32)>,
     /// Victims handed out completely whose moves have not all ended.
     pub draining: Vec<u32>,
+    /// Those of them that are retired then, and free nothing.
+    pub leaving: u32,
     /// Groups whose erase was asked for and has not ended.
     pub erasing: u32,
     /// Units handed out to be moved that were neither placed nor dropped.
@@ -76,6 +78,7 @@ impl PoolRecord {
             collection: None,
             refresh: VecDeque::with_capacity(8),
             draining: Vec::with_capacity(8),
+            leaving: 0,
             erasing: 0,
             handed_out: 0,
             handed_out_of: isolated.then(Default::default),
@@ -88,7 +91,7 @@ impl PoolRecord {
 
     /// Groups that are free or will be when what was handed out has ended.
     pub fn free_in_prospect(&self) -> u32 {
-        self.free.len() as u32 + self.erasing + self.draining.len() as u32
+        self.free.len() as u32 + self.erasing + self.draining.len() as u32 - self.leaving
     }
 
     /// Whether nothing is collected, refreshed, erased or waited for.
@@ -114,9 +117,14 @@ impl PoolRecord {
     ///
     /// Where kinds of data are kept apart, what their frontiers take comes on top: all moves may turn out to be of the first.
     ///
+    /// `kept` of the reserve are for when a block breaks; they are taken where nothing else will ever be free.
     /// Where kinds stay apart for good, it is what moves of a `kind` may take beyond the groups that those of others will open.
-    pub fn space_for_moves(&self, units_per_group: u32, reserve: u32, kind: u32) -> u32 {
-        let free = reserve.min(self.free.len() as u32);
+    pub fn space_for_moves(&self, units_per_group: u32, reserve: u32, kept: u32, kind: u32) -> u32 {
+        let waits = self.open_units(if self.handed_out_of.is_some() { kind } else { 0 }, units_per_group) > 0
+            || self.erasing > 0
+            || !self.draining.is_empty()
+            || self.handed_out > 0;
+        let free = reserve.min(self.free.len() as u32).saturating_sub(if waits { kept } else { 0 });
         let Some(handed_out_of) = &self.handed_out_of else {
             let space = self.open_units(0, units_per_group) + free * units_per_group;
             return space.saturating_sub(self.handed_out);

@@ -108,10 +108,12 @@ pub enum Cause {
     Fetch,
     /// A decision of the firmware, and the wait for a core to make it.
     Firmware,
+    /// A program failed, of what the request wrote or of something before it in its block: the time until it was queued again.
+    ProgramFailure,
 }
 
 /// Number of causes: lanes of a request's parts.
-pub const CAUSES: usize = 35;
+pub const CAUSES: usize = 36;
 
 impl Occupancy {
     /// All occupancies, in lane order.
@@ -187,6 +189,7 @@ impl Cause {
         Self::Interrupt,
         Self::Fetch,
         Self::Firmware,
+        Self::ProgramFailure,
     ];
 
     /// The key in results.
@@ -227,6 +230,7 @@ impl Cause {
             Self::Interrupt => "interrupt",
             Self::Fetch => "fetch",
             Self::Firmware => "firmware",
+            Self::ProgramFailure => "program_failure",
         }
     }
 }

@@ -12,7 +12,7 @@ use ninescope_engine::{
 };
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, SectorWearLevelingConfig, StreamChoiceConfig,
-    VictimSelectionConfig,
+    VictimSelectionConfig, WearLevelingConfig, WearOutConfig,
 };
 use ninescope_media::health::ErrorModelConfig;
 use ninescope_media::scm::ProgramVerifyConfig;
@@ -32,6 +32,7 @@ const REGISTRIES: &[ToldRegistry] = &[
     (("ftl.page_allocation", PageAllocationConfig::LIST), PageAllocationConfig::parameters),
     (("ftl.streams", StreamChoiceConfig::LIST), StreamChoiceConfig::parameters),
     (("ftl.free_block_choice", FreeBlockChoiceConfig::LIST), FreeBlockChoiceConfig::parameters),
+    (("ftl.wear_leveling", WearLevelingConfig::LIST), WearLevelingConfig::parameters),
     (("ftl.gc_trigger", GcTriggerConfig::LIST), GcTriggerConfig::parameters),
     (("ftl.victim", VictimSelectionConfig::LIST), VictimSelectionConfig::parameters),
     (("ftl.throttle", WriteThrottleConfig::LIST), WriteThrottleConfig::parameters),
@@ -48,6 +49,7 @@ const REGISTRIES: &[ToldRegistry] = &[
     (("nand.ecc.latency", LatencyConfig::LIST), LatencyConfig::parameters),
     (("nand.errors", ErrorModelConfig::LIST), ErrorModelConfig::parameters),
     (("nand.retry", ReadRetryConfig::LIST), ReadRetryConfig::parameters),
+    (("nand.wear_out", WearOutConfig::LIST), WearOutConfig::parameters),
     (("scrub", ScrubPolicyConfig::LIST), ScrubPolicyConfig::parameters),
     (("refresh", RefreshPolicyConfig::LIST), RefreshPolicyConfig::parameters),
 ];

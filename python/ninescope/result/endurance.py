@@ -43,7 +43,7 @@ class MediumEndurance:
     used: float | None = None
     """What the most worn unit has used up of its rating since it was new."""
     life_by: str = ""
-    """When it counts as worn out: "mean" or "most-worn"."""
+    """When it counts as worn out: "mean", "most-worn", or "read-only" where each block bears its own."""
     passes: float | None = None
     """How often the window can be repeated until then; None with a `reason`."""
     passes_of_mean: float | None = None
@@ -84,6 +84,22 @@ class Lifetime:
 
 
 @dataclasses.dataclass(frozen=True)
+class WearOut:
+    """What the cycles that its blocks bear make of a drive, where wear is level."""
+
+    first_cycles: int = 0
+    """Cycles that the weakest block group bears."""
+    read_only_cycles: int = 0
+    """Cycles of the good blocks when the drive has too few of them left for more writes."""
+    passes_to_first: float | None = None
+    """How often the measured window can be repeated until the first block is worn out."""
+    passes_to_read_only: float | None = None
+    """How often until the drive takes no more writes."""
+    years_to_read_only: float | None = None
+    """How long that takes at the measured rate."""
+
+
+@dataclasses.dataclass(frozen=True)
 class Endurance:
     """How long the drive lasts under the measured workload, by medium and in all."""
 
@@ -95,6 +111,8 @@ class Endurance:
     """What the host wrote in it."""
     media: Mapping[str, MediumEndurance]
     lifetime: Lifetime
+    wear_out: WearOut | None = None
+    """Of a drive each of whose blocks bears its own number of cycles."""
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Endurance | None:
@@ -103,8 +121,10 @@ class Endurance:
         if not stored:
             return None
         endurance: Endurance = known_keys(cls, stored)
+        wear_out = stored.get("wear_out")
         return dataclasses.replace(
             endurance,
+            wear_out=None if wear_out is None else known_keys(WearOut, wear_out),
             media={name: MediumEndurance.of(entry) for name, entry in stored["media"].items()},
             lifetime=known_keys(Lifetime, stored["lifetime"]),
         )

@@ -15,6 +15,7 @@ from ninescope import conveniences
 from ninescope.common.files import CONFIG, RESULT, output_directory, written_whole
 from ninescope.common.numbers import counted
 from ninescope.result.attribution import Attribution, band_of
+from ninescope.result.bad_blocks import BadBlocks, bad_blocks_of
 from ninescope.result.cached_map import CachedMap
 from ninescope.result.endurance import Cost, Endurance
 from ninescope.result.fairness import Fairness
@@ -170,6 +171,11 @@ class Result:
     def partitions(self) -> tuple[Partition, ...]:
         """The parts of a drive whose jobs have planes of their own; empty where the drive is one."""
         return partitions_of(self.document)
+
+    @cached_property
+    def bad_blocks(self) -> BadBlocks | None:
+        """What broke of the drive's blocks; None where nothing can."""
+        return bad_blocks_of(self.document)
 
     @cached_property
     def fairness(self) -> Fairness | None:

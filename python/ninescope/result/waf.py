@@ -38,6 +38,8 @@ class Waf:
     wear: float = 0.0
     padding: float = 0.0
     map: float = 0.0
+    failed_programs: float = 0.0
+    """What was programmed again, because the program had failed."""
 
 
 @dataclasses.dataclass(frozen=True)

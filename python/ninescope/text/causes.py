@@ -81,6 +81,9 @@ LOOKS: Mapping[str, Look] = {
     "die_scrub": Look("behind scrub", "#d8cd87", "its die was busy scrubbing"),
     "allocation_stall": Look("no free page", "#690005", "garbage collection did not keep up with the writes"),
     "buffer_stall": Look("buffer stall", "#d94c97", "the write buffer was full: programs did not keep up"),
+    "program_failure": Look(
+        "program failure", "#7a1f5c", "a program had failed, and was done again elsewhere"
+    ),
     "die_idle": Look("die held idle", "#f0f0f0", "the scheduler held it back"),
     "host_queue": Look("host queue", "#9c9c9c", "it waited in the host: the drive's queue was full"),
     "fetch": Look("fetch", "#7d8f69", "the drive reading its command out of the host's queue"),

@@ -61,5 +61,7 @@ def _lifetime(endurance: Mapping[str, Any], lifetime: Mapping[str, Any]) -> str:
     media: Mapping[str, Mapping[str, Any]] = endurance.get("media") or {}
     if len(media) > 1:
         words.append(f"{_MEDIA.get(lifetime['limited_by'], lifetime['limited_by'])} is worn out first")
+    if any(medium.get("life_by") == "read-only" for medium in media.values()):
+        words.append("then too few blocks are left for more writes")
     words += [note for medium in media.values() for note in medium.get("notes") or ()]
     return "; ".join(words)

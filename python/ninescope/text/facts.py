@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ninescope.result import Result, Steadiness
+from ninescope.text.bad_blocks import facts as bad_block_facts
 from ninescope.text.cached_map import facts as map_facts
 from ninescope.text.endurance import facts as endurance_facts
 from ninescope.text.fdp import facts as fdp_facts
@@ -32,6 +33,7 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
             "wear": waf.wear,
             "padding": waf.padding,
             "map": waf.map,
+            "failed programs": waf.failed_programs,
         }
         parts = " + ".join(f"{name} {value:.3f}" for name, value in sources.items() if value >= 0.0005)
         yield "WAF", f"{waf.total:.3f} = {parts}"
@@ -70,6 +72,8 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
         yield from tier_facts(tier, memory)
     if result.cached_map is not None:
         yield from map_facts(result.cached_map)
+    if result.bad_blocks is not None:
+        yield from bad_block_facts(result.bad_blocks)
     reliability = result.reliability
     if reliability is not None:
         yield from reliability_facts(reliability)

@@ -110,8 +110,9 @@ impl Checker {
             book.host_completes(view, slot)?;
             book.inside(view.now, self.requests.taken_in() - self.requests.completed_count());
         }
-        let is_void = refused || self.requests.last_of(slot).is_void;
-        if request.op == Op::Trim && forgets(view) && !gathered && !is_void {
+        let inside = self.requests.last_of(slot);
+        let (is_void, is_error) = (refused || inside.is_void, inside.refused);
+        if request.op == Op::Trim && forgets(view) && !gathered && !is_void && !is_error {
             self.ledger.trimmed(view, request);
         }
         if let Some(oracle) = self.oracle.as_mut().filter(|_| !is_void) {

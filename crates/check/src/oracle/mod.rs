@@ -456,7 +456,9 @@ impl Oracle {
         match inside.request.op {
             Op::Read => self.read_completed(view, slot, inside, (completion, oldest), excused, marks),
             Op::Write | Op::Trim => {
-                self.require_programmed(view, slot, inside, blocks)?;
+                if !inside.refused {
+                    self.require_programmed(view, slot, inside, blocks)?;
+                }
                 let version = self.command(slot).version;
                 for lpa in self.units_of(&inside.request).map(Lpa) {
                     if self.follows(lpa) {
@@ -467,7 +469,7 @@ impl Oracle {
             }
             Op::Flush => {
                 self.flushes_inside -= 1;
-                self.flush_completed(view, inside, blocks)
+                if inside.refused { Ok(()) } else { self.flush_completed(view, inside, blocks) }
             }
         }
     }
@@ -658,6 +660,21 @@ impl Oracle {
             if *count == 0 {
                 self.moving.remove(&lpa.0);
             }
+        }
+    }
+
+    /// A page whose group failed has another place, with all that it holds.
+    pub fn page_rewritten(&mut self, view: &View<'_>, from: Ppa, to: Ppa) {
+        let geometry = view.ftl.geometry();
+        for number in 0..geometry.units_per_page() {
+            let content = self.contents.share(self.contents.at(Ppa(from.0 + number)));
+            self.contents.put(Ppa(to.0 + number), content);
+        }
+        let before = view.ftl.group(geometry.group_and_offset(from).0).erase_count;
+        let erases = view.ftl.group(geometry.group_and_offset(to).0).erase_count;
+        let all = self.buffered.iter_mut().chain(self.commands.iter_mut().flat_map(|command| &mut command.placed));
+        for unit in all.filter(|unit| geometry.first_unit_of_page(unit.place) == from && unit.erases == before) {
+            (unit.place, unit.erases) = (Ppa(to.0 + (unit.place.0 - from.0)), erases);
         }
     }
 

@@ -81,7 +81,9 @@ impl Heals {
             let same_life = heal.resided && life(view, from) == heal.life;
             same_life && (heals || view.ftl.translate(lpa) == from)
         };
-        let fits = |heal: &Heal| has_come(heal) && resides(heal) == heals;
+        // A drive that takes no more writes drops what it cannot place.
+        let may_drop = !heals && view.ftl.is_read_only();
+        let fits = |heal: &Heal| has_come(heal) && (may_drop || resides(heal) == heals);
         let needed = self.open.iter().position(|heal| fits(heal) && !heal.spare);
         let Some(position) = needed.or_else(|| self.open.iter().position(fits)) else {
             let others: Vec<&Heal> = self.open.iter().filter(|heal| heal.lpa == lpa).collect();

@@ -67,9 +67,10 @@ impl Refresh {
             group.repeats
         );
         let due = reliability(view).refresh().is_some_and(|refresh| refresh.is_due_by_reads(said));
-        // The device asks before it tells of the read.
+        // The device asks before it tells of the read. What failed is emptied anyway.
+        let failed = view.ftl.group(id).failed;
         require!(
-            !due || group.asked || !is_candidate(view, id),
+            !due || failed || group.asked || !is_candidate(view, id),
             Refresh,
             view.now,
             "group {id} was read {said} times, and its refresh is not asked for"
@@ -122,8 +123,11 @@ impl Refresh {
         (self.by_reads, self.by_age) = (0, 0);
     }
 
-    /// At the end what was asked for is done.
+    /// At the end what was asked for is done, unless the drive takes no more writes.
     pub fn finished(&self, view: &View<'_>) -> Checked {
+        if view.ftl.is_read_only() {
+            return Ok(());
+        }
         for (id, group) in self.groups.iter().enumerate() {
             let valid = view.ftl.valid_units(BlockGroup(id as u32));
             require!(

@@ -22,7 +22,10 @@ pub(super) struct Wants {
 }
 
 /// Policies that may be left out, with the share of the drives that have them [%]. Behind `true`: of those with codes.
-const OPTIONAL: [(&str, bool, u64); 8] = [
+const OPTIONAL: [(&str, bool, u64); 10] = [
+    ("ftl.wear_leveling", false, 0),
+    // What breaks is added to worlds that are there.
+    ("nand.wear_out", false, 0),
     ("scm.verify", false, 50),
     ("nand.ecc", true, 100),
     ("nand.ecc.latency", true, 100),

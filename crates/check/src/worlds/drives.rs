@@ -244,6 +244,11 @@ fn nand(dice: &mut Dice) -> NandConfig {
         errors: None,
         initial_age: None,
         retry: None,
+        wear_out: None,
+        program_failures: None,
+        erase_failures: None,
+        failures_rise: None,
+        factory_bad_blocks: None,
         corruption: None,
     }
 }

@@ -5,6 +5,7 @@ use ninescope::{PrefillMode, PrefillOrder};
 use ninescope_kernel::Ns;
 use ninescope_model::{CacheHint, Lba, Op, Request};
 
+use super::breakage;
 use super::codes;
 use super::dice::Dice;
 use super::drives::{drive, placement_name, sectors_per_unit};
@@ -62,6 +63,13 @@ pub fn generate(seed: u64) -> World {
         if placement == "nand-only" {
             partitions::divide(&mut dice.of("partitions"), &mut world, &plan.shape().ftl);
         }
+        if placement == "nand-only" {
+            breakage::add(&mut dice.of("breakage"), &mut world);
+        }
+        if world.drive.contains_key("geometry") {
+            breakage::level(&mut dice.of("wear leveling"), &mut world);
+        }
+        let Ok(plan) = world.plan() else { continue };
         let hinted = if codes::knows_clean(&world.drive) { dice.chance(90) } else { dice.chance(5) };
         let per_unit = sectors_per_unit(&world.drive, &plan);
         namespaces::divide(&mut dice.of("namespaces"), &mut world, &plan, per_unit);

@@ -8,7 +8,7 @@ use ninescope_check::Checker;
 use ninescope_check::worlds::{World, generate};
 use ninescope_engine::{Pair, Watched};
 use ninescope_kernel::Ns;
-use ninescope_model::{Occupancy, Op};
+use ninescope_model::{Cause, Occupancy, Op};
 use serde_json::{Value, json};
 
 fn result(extra: &Value) -> (Value, Option<String>) {
@@ -48,7 +48,7 @@ fn the_checker_and_the_recorder_share_a_run_and_change_nothing_in_it() {
 /// and marks say agree, cause by cause.
 #[test]
 fn in_random_worlds_the_stages_of_every_request_sum_to_its_parts() {
-    let (mut requests, mut waited, mut behind) = (0, 0, 0);
+    let (mut requests, mut waited, mut behind, mut failed) = (0, 0, 0, 0);
     // Stages are those of dies: of a bank of storage-class memory the recorder does not tell any.
     let has_memory = |world: &World| ["scm", "dram"].iter().any(|table| world.drive.contains_key(*table));
     let of_flash = (1..).map(|seed| (seed, generate(seed))).filter(|(_, world)| !has_memory(world));
@@ -76,6 +76,7 @@ fn in_random_worlds_the_stages_of_every_request_sum_to_its_parts() {
                     );
                 }
                 waited += u64::from(stage.cause.is_none());
+                failed += u64::from(stage.cause == Some(Cause::ProgramFailure));
             }
             assert_eq!(reached, account.completed, "seed {seed}: {account:?}");
             requests += 1;
@@ -83,5 +84,6 @@ fn in_random_worlds_the_stages_of_every_request_sum_to_its_parts() {
         let timeline = recorder.timeline_json().expect("it was asked for");
         serde_json::from_str::<Value>(&timeline).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     }
-    assert!(requests > 5_000 && waited > 1_000 && behind > 100, "{requests} {waited} {behind}");
+    let counts = (requests, waited, behind, failed);
+    assert!(requests > 5_000 && waited > 1_000 && behind > 100 && failed > 10, "{counts:?}");
 }

@@ -1,6 +1,5 @@
 //! Garbage collection is carried out: moves are read, placed and programmed, groups erased.
 
-use ninescope_ftl::FtlError;
 use ninescope_kernel::NONE;
 use ninescope_model::{Pool, Stream};
 
@@ -22,9 +21,13 @@ impl<K: Kind> Device<K> {
                     self.queue_read(read)?;
                 }
                 CollectionStep::Erase(group) => self.flash.queue_erase(&mut self.run, group),
+                CollectionStep::Retired(group) => self.group_retired(group)?,
                 CollectionStep::Rest { released } => {
                     if released {
                         observe!(self, Event::HostReleased { pool });
+                    }
+                    if self.flash.blocks_break() {
+                        self.tell_read_only()?;
                     }
                     return Ok(());
                 }
@@ -108,7 +111,9 @@ impl<K: Kind> Device<K> {
     }
 
     fn place_move(&mut self, pool: Pool, unit: u32, record: &UnitRecord) -> Result<(), SimulationError> {
-        let placed = self.flash.place_move(pool, record).ok_or(SimulationError::Ftl(FtlError::Full(pool)))?;
+        let Some(placed) = self.flash.place_move(pool, record) else {
+            return self.move_finds_no_place(pool, unit, record);
+        };
         let (lpa, from) = (record.lpa, record.taken_from.place);
         observe!(self, Event::MovePlaced { record: unit, lpa, from, to: placed.new });
         self.count_move(from, placed.new);
@@ -140,8 +145,21 @@ impl<K: Kind> Device<K> {
         let group = self.flash.group_of(self.run.transactions.slab[transaction].ppa());
         self.group_is_empty(group, excess_suspensions);
         self.run.transactions.slab.remove(transaction);
-        self.flash.erased(&mut self.run, group);
-        observe!(self, Event::Erased { group });
+        let pool = self.flash.geometry().pool_and_block(group).0;
+        let leveled = if K::ACTIVE { self.flash.ftl().leveled_group(pool) } else { None };
+        match self.flash.erased(&mut self.run, group) {
+            None => observe!(self, Event::Erased { group }),
+            Some(broken) => {
+                observe!(self, Event::EraseBroke { group, broken });
+                self.tell_read_only()?;
+            }
+        }
+        if K::ACTIVE {
+            let chosen = self.flash.ftl().leveled_group(pool).filter(|&chosen| Some(chosen) != leveled);
+            if let Some(group) = chosen {
+                observe!(self, Event::LevelingChosen { group });
+            }
+        }
         Ok(())
     }
 }

@@ -15,6 +15,7 @@ mod mapping;
 mod programs;
 mod read;
 mod reliability;
+mod rewrite;
 mod scm_only;
 mod seen;
 mod tier;
@@ -530,6 +531,8 @@ mod tests {
             partitions: Vec::new(),
             homes: Vec::new(),
             zones: None,
+            breakdown: None,
+            wear_leveling: Default::default(),
             seed: 1,
         })
         .expect("enough spare blocks");

@@ -64,7 +64,11 @@ impl<K: Kind> Device<K> {
     /// The array phase of a program command ended.
     pub(super) fn pages_programmed(&mut self, die: DieId, command: &FlashCommand) -> Result<(), SimulationError> {
         let of_host = self.run.count_programs(command);
+        let failed = if self.flash.blocks_break() { self.draw_failures(command)? } else { 0 };
         for plane in command.addressed_planes() {
+            if failed >> plane & 1 == 1 {
+                continue;
+            }
             let index = command.transaction[plane];
             let transaction = self.run.transactions.slab[index];
             if let Some(group) = self.flash.page_programmed(&self.run, index) {
@@ -82,12 +86,15 @@ impl<K: Kind> Device<K> {
             } else {
                 self.finish_moves(index)?;
             }
+            if self.flash.blocks_break() {
+                self.run.transactions.drop_failing(index);
+            }
             self.run.transactions.slab.remove(index);
             if self.flow == Flow::Zoned {
                 self.zone_page_programmed(transaction.ppa());
             }
         }
-        Ok(())
+        if failed == 0 { Ok(()) } else { self.program_again(die, command, failed) }
     }
 
     fn finish_host_units(&mut self, transaction: u32) -> Result<(), SimulationError> {
@@ -113,13 +120,16 @@ impl<K: Kind> Device<K> {
         let queued = self.run.transactions.slab[transaction].queued - self.run.scheduling_time(transaction);
         // Between the command's data and the queueing of its page lie the read of the rest of its unit, and stalls.
         let set_out = self.host.command(record.parent).mark;
-        let stalled = queued - set_out - Ns(parts.total());
+        let failing = self.run.transactions.failing(transaction);
+        let stalled = queued - failing - set_out - Ns(parts.total());
         parts.add(record.stall_cause, stalled);
         if let Some(tenants) = &mut self.run.transactions.tenants
             && record.stall_cause == Cause::BufferStall
         {
-            tenants.stalled(record.parent, (queued - stalled, queued), stalled);
+            let until = queued - failing;
+            tenants.stalled(record.parent, (until - stalled, until), stalled);
         }
+        parts.add(Cause::ProgramFailure, failing);
         self.run.transactions.add_write(transaction, self.run.now, &mut parts);
         self.finish_part(record.parent, &mut parts, transaction)
     }
@@ -132,6 +142,9 @@ impl<K: Kind> Device<K> {
         if self.flow == Flow::Zoned {
             // What zones took is safe in the controller, and nobody pads what lies before a write pointer.
             return self.complete(index, &mut Parts::default(), NONE);
+        }
+        if self.flash.blocks_break() && self.flash.keeps_pages() {
+            self.refuse(index)?;
         }
         self.send_partial_pages()?;
         if self.tier.as_ref().is_some_and(TierPart::is_volatile) {
@@ -155,7 +168,7 @@ impl<K: Kind> Device<K> {
     }
 
     #[inline]
-    fn flush_program_ended(&mut self, epoch: FlushEpoch) -> Result<(), SimulationError> {
+    pub(super) fn flush_program_ended(&mut self, epoch: FlushEpoch) -> Result<(), SimulationError> {
         if self.flash.flush_program_ended(epoch) { self.complete_flushes() } else { Ok(()) }
     }
 

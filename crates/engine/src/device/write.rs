@@ -120,6 +120,10 @@ impl<K: Kind> Device<K> {
 
     /// Forgets the whole units of a range; parts of units at its ends are ignored, as devices may.
     pub(super) fn start_trim(&mut self, index: u32) -> Result<(), SimulationError> {
+        if self.flash.is_read_only() {
+            self.refuse(index)?;
+            return self.complete(index, &mut Parts::default(), NONE);
+        }
         let command = *self.host.command(index);
         let per_unit = u64::from(self.flash.geometry().sectors_per_unit());
         let (begin, end) = (command.lba, command.lba + u64::from(command.sectors));
@@ -261,6 +265,7 @@ impl<K: Kind> Device<K> {
             match self.place(&mut entry)? {
                 Placing::Done => return self.entry_placed(&entry),
                 Placing::ReadsAgain | Placing::GoesAbove | Placing::NotWanted => return Ok(()),
+                Placing::Waits if self.flash.is_read_only() => return self.entry_refused(&entry),
                 Placing::Waits => {}
             }
         }
@@ -284,6 +289,10 @@ impl<K: Kind> Device<K> {
     fn retry_line(&mut self, line: usize) -> Result<(), SimulationError> {
         while let Some(mut entry) = self.flash.first_in_line(line, self.run.now) {
             match self.place(&mut entry)? {
+                Placing::Waits if self.flash.is_read_only() => {
+                    self.flash.first_leaves_line(line);
+                    self.entry_refused(&entry)?;
+                }
                 Placing::Waits => {
                     self.flash.keep_first_in_line(line, entry);
                     self.flash.touch_gc_of_full_pools();
@@ -418,7 +427,7 @@ impl<K: Kind> Device<K> {
     }
 
     /// Where the time of an entry went until it is placed, or its unit is read again. What was kept of it is taken out.
-    fn parts_before_placing(&mut self, entry: &WriteEntry) -> Parts {
+    pub(super) fn parts_before_placing(&mut self, entry: &WriteEntry) -> Parts {
         let mut parts = self.run.transactions.take_merge(entry.merge);
         entry.add_stalls(&mut parts);
         if let Some(tenants) = &mut self.run.transactions.tenants {

@@ -33,7 +33,7 @@ impl<K: Kind> Device<K> {
         let (first, last) = (self.flash.unit_of(lba), self.flash.unit_of(lba + u64::from(sectors) - 1));
         match self.flash.zones().map_or(Ok(()), |zones| zones.read(first, last)) {
             Ok(()) => self.start_read(index),
-            Err(error) => self.refuse(index, (first, 0), ZoneCommand::None, error),
+            Err(error) => self.zone_refuses(index, (first, 0), ZoneCommand::None, error),
         }
     }
 
@@ -56,12 +56,12 @@ impl<K: Kind> Device<K> {
                 observe!(self, Event::ZoneAnswered { slot: index, lpa, units, command, answer });
                 self.start_write(index)
             }
-            Err(error) => self.refuse(index, (lpa, units), command, error),
+            Err(error) => self.zone_refuses(index, (lpa, units), command, error),
         }
     }
 
     /// A command completes with an error.
-    fn refuse(
+    fn zone_refuses(
         &mut self,
         index: u32,
         (lpa, units): (Lpa, u32),
@@ -102,7 +102,7 @@ impl<K: Kind> Device<K> {
         let command = match named {
             ZoneCommand::None if is_zone => ZoneCommand::Reset,
             ZoneCommand::None | ZoneCommand::Append => {
-                return self.refuse(index, (lpa, 0), named, ZoneError::InvalidField);
+                return self.zone_refuses(index, (lpa, 0), named, ZoneError::InvalidField);
             }
             named => named,
         };

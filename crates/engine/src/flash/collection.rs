@@ -1,6 +1,6 @@
 //! Garbage collection in time: page reads, moves, programs, erases of each pool.
 
-use ninescope_ftl::{Ftl, GcStep, Placed};
+use ninescope_ftl::{Broken, Ftl, GcStep, Placed};
 use ninescope_kernel::{BitTable, Ns, Touched, WakeQueue};
 use ninescope_model::{BlockGroup, DieId, Pool, Ppa};
 
@@ -111,6 +111,8 @@ pub enum CollectionStep {
     },
     /// Erase a group.
     Erase(BlockGroup),
+    /// Go on: a group of which a program failed is empty and retired.
+    Retired(BlockGroup),
     /// Nothing. `released`: host writes that the trigger has wait for garbage collection go on.
     Rest {
         /// Whether they do.
@@ -169,6 +171,7 @@ impl Flash {
         Some(match step {
             GcStep::MovePage { first, mask } => CollectionStep::Read { first, mask },
             GcStep::Erase(group) => CollectionStep::Erase(group),
+            GcStep::Retired(group) => CollectionStep::Retired(group),
             GcStep::Nothing => self.found_nothing(pool, under_way),
             GcStep::Wait if under_way > 0 => return None,
             GcStep::Wait if self.ftl.refresh_waits(pool) => CollectionStep::SendOpenMoves,
@@ -391,11 +394,12 @@ impl Flash {
         }
     }
 
-    /// The erase of a group ended: it is free.
-    pub fn erased<Q>(&mut self, run: &mut Run<Q>, group: BlockGroup) {
-        self.ftl.erased(group);
+    /// The erase of a group ended: it is free, or retired for what broke.
+    pub fn erased<Q>(&mut self, run: &mut Run<Q>, group: BlockGroup) -> Option<Broken> {
+        let broken = self.ftl.erase_ended(group);
         run.counters.group_erases += 1;
         self.collection.touch(self.geometry.pool_and_block(group).0);
         self.line.may_go_on();
+        broken
     }
 }

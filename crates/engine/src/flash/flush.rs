@@ -54,6 +54,11 @@ impl FlushEpochs {
         self.epochs.push_back(Epoch { programs: 0, command: NONE });
     }
 
+    /// The commands that wait for programs.
+    pub fn waiting(&self) -> Vec<u32> {
+        self.epochs.iter().map(|epoch| epoch.command).filter(|&command| command != NONE).collect()
+    }
+
     /// The FLUSH of the oldest epoch, if its programs have all ended.
     fn pop_finished(&mut self) -> Option<u32> {
         let oldest = self.epochs.front()?;

@@ -15,6 +15,7 @@ mod map;
 mod phases;
 mod programs;
 mod queue;
+mod rewrite;
 mod sectors;
 mod suspend;
 mod tenants;
@@ -66,6 +67,7 @@ struct DieWork {
 }
 
 /// All flash of one drive.
+#[allow(clippy::struct_excessive_bools)] // what the description says, and what was told, each by itself
 #[derive(Debug)]
 pub struct Flash {
     geometry: Geometry,
@@ -89,6 +91,12 @@ pub struct Flash {
     line: WriteLines,
     /// What holds host writes back while little is free, where something does.
     throttle: Option<Box<Throttle>>,
+    /// Blocks break.
+    blocks_break: bool,
+    /// It was told that the drive takes no more writes.
+    read_only_told: bool,
+    /// Pages have no place to be programmed again.
+    keeps_pages: bool,
 }
 
 impl Flash {
@@ -115,6 +123,9 @@ impl Flash {
             collection: Collection::new(&mut ftl, config.gc_pages_in_flight),
             throttle: Throttle::new(&config.throttle, ftl.partitions().map_or(1, Partitions::count)),
             line: WriteLines::with_capacity(Self::lines_of(&ftl), depth * 3),
+            blocks_break: ftl.blocks_break(),
+            read_only_told: false,
+            keeps_pages: false,
             geometry,
             ftl,
             nand,

@@ -84,7 +84,7 @@ impl Programs {
     }
 
     #[inline]
-    fn stripe_mut(&mut self, pool: Pool, stream: Stream) -> &mut OpenStripe {
+    pub(super) fn stripe_mut(&mut self, pool: Pool, stream: Stream) -> &mut OpenStripe {
         let number = self.number(pool, stream);
         &mut self.stripes[number]
     }
@@ -92,9 +92,9 @@ impl Programs {
 
 /// Pages of a frontier's stripe that are not yet with their die.
 #[derive(Clone, Copy, Debug)]
-struct OpenStripe {
+pub(super) struct OpenStripe {
     /// The first plane whose page was not sent.
-    first_page: u32,
+    pub(super) first_page: u32,
     /// Unit records of the open page.
     open: UnitChain,
     /// Heads of the chains of filled pages, by plane.

@@ -4,7 +4,7 @@ use ninescope_kernel::{Fifo, NONE, Ns, Slab};
 
 use super::track::{Coding, Track};
 use super::waits::TenantWaits;
-use super::{Transaction, UnitRecord};
+use super::{QueueClass, Transaction, UnitRecord};
 use crate::meter::{OwnParts, Parts};
 
 /// The shares of a command inside.
@@ -43,6 +43,8 @@ pub struct TransactionStore {
     pub coded: bool,
     /// Whom they waited for, where several tenants share the drive.
     pub tenants: Option<Box<TenantWaits>>,
+    /// By transaction: how long programs of its page had failed before it was queued [ns]. Empty where none did.
+    failing: Vec<Ns>,
 }
 
 impl TransactionStore {
@@ -58,6 +60,7 @@ impl TransactionStore {
             commands: vec![CommandShares::default(); depth.max(1)],
             coded: false,
             tenants: None,
+            failing: Vec::new(),
         }
     }
 
@@ -100,6 +103,44 @@ impl TransactionStore {
             tenants.merge_begins(merge, before.is_some());
         }
         merge
+    }
+
+    /// How long programs of a page had failed before this one was queued [ns].
+    pub fn failing(&self, index: u32) -> Ns {
+        self.failing.get(index as usize).copied().unwrap_or(Ns::ZERO)
+    }
+
+    /// A program is the next try of another one, for which so much time has gone.
+    pub fn program_follows(&mut self, index: u32, before: u32, failing: Ns) {
+        let room = index.max(before) as usize + 1;
+        if self.failing.len() < room {
+            self.failing.resize(room, Ns::ZERO);
+        }
+        self.failing[before as usize] = Ns::ZERO;
+        self.failing[index as usize] = failing;
+        self.tracks[index as usize].filled_by = self.tracks[before as usize].filled_by;
+        if let Some(tenants) = &mut self.tenants
+            && self.slab[index].class == QueueClass::HostProgram
+        {
+            let holder = tenants.of_program(before);
+            tenants.program_counts_for(index, holder);
+        }
+    }
+
+    /// A program is over.
+    pub fn drop_failing(&mut self, index: u32) {
+        if let Some(failing) = self.failing.get_mut(index as usize) {
+            *failing = Ns::ZERO;
+        }
+    }
+
+    /// How many unit records a program carries.
+    pub fn records_of(&self, index: u32) -> u32 {
+        let (mut count, mut unit) = (0, self.slab[index].records());
+        while unit != NONE {
+            (count, unit) = (count + 1, self.units[unit].next);
+        }
+        count
     }
 
     /// Forgets it.

@@ -26,6 +26,7 @@ mod identities;
 mod lanes;
 mod mechanisms;
 mod own_parts;
+mod program_failures;
 mod protocol;
 mod queueing;
 mod queueing_classes;

@@ -36,8 +36,10 @@ pub enum GcStep {
         /// Units to move, bit `i` for unit `first + i`.
         mask: u32,
     },
-    /// Erase this group and report [`Ftl::erased`].
+    /// Erase this group and report [`Ftl::erase_ended`].
     Erase(BlockGroup),
+    /// This group, a program of which failed, was emptied and is retired. Nothing is to be done.
+    Retired(BlockGroup),
     /// Victims wait for moves that have not ended.
     Wait,
     /// No need, or nothing can be done before an erase has ended.
@@ -110,7 +112,15 @@ impl Ftl {
             return GcStep::Nothing;
         }
         loop {
+            if self.is_read_only() {
+                return GcStep::Nothing;
+            }
             if let Some(group) = self.take_drained(pool) {
+                if self.groups[group.index()].failed {
+                    self.pools[pool.index()].leaving -= 1;
+                    self.retire(group);
+                    return GcStep::Retired(group);
+                }
                 self.groups[group.index()].state = GroupState::Erasing;
                 self.pools[pool.index()].erasing += 1;
                 return GcStep::Erase(group);
@@ -207,7 +217,15 @@ impl Ftl {
     #[inline]
     pub fn place_move(&mut self, pool: Pool, lpa: Lpa, from: Ppa) -> Option<Placed> {
         let stream = if self.keeps_apart() { self.stream_of_move(pool, lpa, from) } else { Stream::GC };
-        let mut placed = self.allocate(pool, stream, lpa)?;
+        if self.leveling.is_some() && self.stream_of_leveling(pool, from).is_some() {
+            self.counters.leveled_units += 1;
+        }
+        let mut placed = match self.allocate(pool, stream, lpa) {
+            Some(placed) => placed,
+            // Where programs fail less may be left than was counted.
+            None if self.kept_groups > 0 && self.open_any_group(pool, stream) => self.allocate(pool, stream, lpa)?,
+            None => return None,
+        };
         placed.old = from;
         if self.chooses_streams {
             self.counters.streams[stream.index()] += 1;
@@ -224,10 +242,13 @@ impl Ftl {
 
     /// Each kind of data, or the map, goes where it is kept apart, unless space is short.
     fn stream_of_move(&self, pool: Pool, lpa: Lpa, from: Ppa) -> Stream {
-        let stream = match self.chooses_streams {
-            true => Stream::of_moves(self.stream_choice.of_move(lpa, self.is_clean(lpa), self.stream_of(from))),
-            false if self.is_translation(lpa) => Stream::GC_APART,
-            false => Stream::GC,
+        let stream = match (self.stream_of_leveling(pool, from), self.chooses_streams) {
+            (Some(stream), _) => stream,
+            (None, true) => {
+                Stream::of_moves(self.stream_choice.of_move(lpa, self.is_clean(lpa), self.stream_of_data(from)))
+            }
+            (None, false) if self.is_translation(lpa) => Stream::GC_APART,
+            (None, false) => Stream::GC,
         };
         let goes_apart = self.isolates || self.pools[pool.index()].takes_apart(stream, self.reserve_groups);
         if goes_apart { stream } else { Stream::GC }
@@ -286,6 +307,9 @@ impl Ftl {
         }
         self.hold_host(pool);
         self.refresh_space(pool);
+        if self.leveling.is_some() {
+            self.level_wear(pool, group);
+        }
     }
 
     // ---- choices that take time --------------------------------------------------------------------
@@ -357,8 +381,14 @@ impl Ftl {
             }
             // It may have become a victim by itself: it does not wait longer for that.
             self.groups[group as usize].refreshed = true;
+            if self.groups[group as usize].failed {
+                self.collect(Collection { group, cursor: 0, to_fill: false, to_refresh: true });
+                return true;
+            }
             if self.valid_counts.get(group as usize) & NOT_A_CANDIDATE == 0 {
-                self.counters.refreshed_groups += 1;
+                let levels = self.leveled_group(pool) == Some(BlockGroup(group));
+                self.counters.leveled_groups += u64::from(levels);
+                self.counters.refreshed_groups += u64::from(!levels);
                 self.victim_selection.taken(pool, BlockGroup(group));
                 self.collect(Collection { group, cursor: 0, to_fill: false, to_refresh: true });
                 return true;
@@ -474,14 +504,19 @@ impl Ftl {
             self.groups[group.index()].state = GroupState::Draining;
             record.collection = None;
             record.draining.push(group.0);
+            record.leaving += u32::from(self.groups[group.index()].failed);
             return None;
         }
         let units_per_page = self.geometry.units_per_page();
         let most = if fill { record.rest_of_open_page(units_per_page) } else { units_per_page };
-        let space = record.space_for_moves(units_per_group, self.reserve_groups, kind).min(most);
+        let space = record.space_for_moves(units_per_group, self.reserve_groups, self.kept_groups, kind).min(most);
         if space == 0 {
             // The erase of an earlier victim will make some; that one may wait for an open page of clean moves.
-            return Some(if record.draining.is_empty() { GcStep::Nothing } else { GcStep::Wait });
+            let waits = !record.draining.is_empty();
+            if !waits {
+                self.may_be_exhausted(pool);
+            }
+            return Some(if waits { GcStep::Wait } else { GcStep::Nothing });
         }
         let first = self.geometry.first_unit_of_page(Ppa(next));
         let in_page = self.valid.aligned_bits(first.index(), units_per_page);

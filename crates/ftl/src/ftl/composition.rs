@@ -85,7 +85,7 @@ impl Ftl {
     }
 
     /// The filled groups, the one first that was filled first.
-    fn closed_by_age(&self) -> Vec<BlockGroup> {
+    pub(super) fn closed_by_age(&self) -> Vec<BlockGroup> {
         let mut closed: Vec<BlockGroup> = (0..self.geometry.groups()).map(BlockGroup).collect();
         closed.retain(|group| self.groups[group.index()].state == GroupState::Closed);
         // They are counted modulo 2^32.

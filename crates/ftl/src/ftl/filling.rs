@@ -15,6 +15,7 @@ impl Ftl {
         let is_new = self.closed_groups == 0
             && self.counters.programmed_units() == 0
             && self.groups.iter().all(|record| record.write_pointer == 0 && record.erase_count == 0);
+        let is_new = is_new && self.retired_groups() == 0;
         match self.page_allocation.in_turn(first) {
             // A group of one turn is full before the next pool has its turn.
             Some(turn)

@@ -56,7 +56,9 @@ impl Snapshot for Ftl {
         self.stream_choice.save(to)?;
         self.free_block_choice.save(to)?;
         self.gc_trigger.save(to)?;
-        self.victim_selection.save(to)
+        self.victim_selection.save(to)?;
+        self.breakage.as_ref().map_or(Ok(()), |breakage| breakage.save(to))?;
+        self.leveling.as_ref().map_or(Ok(()), |leveling| leveling.save(to))
     }
 
     fn load(&mut self, from: &mut dyn SectionReader) -> Result<(), SnapshotError> {
@@ -91,6 +93,8 @@ impl Snapshot for Ftl {
         self.gc_trigger.load(from)?;
         self.victim_selection.load(from)?;
         self.prepare_zones();
+        self.load_breakage(from)?;
+        self.load_leveling(from)?;
         self.clear_counters();
         Ok(())
     }
@@ -111,8 +115,9 @@ impl Ftl {
     fn must_be_quiet(&self) -> Result<(), SnapshotError> {
         let not_quiet = |problem: String| Err(SnapshotError::NotQuiet(problem));
         for (number, record) in self.groups.iter().enumerate() {
-            let at_rest = matches!(record.state, GroupState::Free | GroupState::Open | GroupState::Closed);
-            let used = record.pending > 0 || record.readers > 0 || record.refreshed;
+            let at_rest =
+                matches!(record.state, GroupState::Free | GroupState::Open | GroupState::Closed | GroupState::Retired);
+            let used = record.pending > 0 || record.readers > 0 || record.refreshed || record.failed;
             if !at_rest || used || record.programmed != record.write_pointer {
                 return not_quiet(format!("group {number} is in use"));
             }
@@ -145,7 +150,7 @@ impl Ftl {
     /// A group whose record says these numbers.
     fn group_of(&self, group: BlockGroup, numbers: [u32; COLUMNS.len()]) -> Result<BlockRecord, SnapshotError> {
         let [state, stream, written, erase_count, reads_since_erase, closed_sequence] = numbers;
-        let known = [GroupState::Free, GroupState::Open, GroupState::Closed];
+        let known = [GroupState::Free, GroupState::Open, GroupState::Closed, GroupState::Retired];
         let Some(state) = known.into_iter().find(|known| *known as u32 == state) else {
             return Err(SnapshotError::Impossible(format!("group {group} is in state {state}")));
         };
@@ -216,8 +221,13 @@ impl Ftl {
             *frontier = Frontier { group, next: block.write_pointer };
         }
         let groups = &self.groups[of_pool.start as usize..of_pool.end as usize];
-        let lost = groups.iter().zip(&unseen).position(|(group, &unseen)| unseen && group.state != GroupState::Closed);
-        must_hold(lost.is_none(), || format!("a group of pool {pool} is neither free nor open nor closed"))?;
+        let lost = groups
+            .iter()
+            .zip(&unseen)
+            .position(|(group, &unseen)| unseen && !matches!(group.state, GroupState::Closed | GroupState::Retired));
+        must_hold(lost.is_none(), || {
+            format!("a group of pool {pool} is neither free nor open nor closed nor retired")
+        })?;
         self.refresh_space(pool);
         Ok(())
     }

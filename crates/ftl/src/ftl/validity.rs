@@ -31,6 +31,7 @@ impl Ftl {
         let record = &self.groups[group.index()];
         let candidate = record.state == GroupState::Closed
             && record.pending == 0
+            && !record.failed
             && record.programmed == self.geometry.units_per_group();
         let before = self.valid_counts.get(group.index());
         if candidate == (before & NOT_A_CANDIDATE == 0) {
@@ -51,5 +52,6 @@ impl Ftl {
         } else {
             self.victim_selection.left(group);
         }
+        self.tell_leveling_of_candidate(group, is_one);
     }
 }

@@ -76,6 +76,8 @@ fn config(streams: StreamChoiceConfig, geometry: Geometry, logical_units: u32) -
         partitions: Vec::new(),
         homes: Vec::new(),
         zones: None,
+        breakdown: None,
+        wear_leveling: Default::default(),
         seed: 1,
     }
 }

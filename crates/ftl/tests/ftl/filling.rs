@@ -43,6 +43,8 @@ fn configs() -> Vec<FtlConfig> {
                 partitions: Vec::new(),
                 homes: Vec::new(),
                 zones: None,
+                breakdown: None,
+                wear_leveling: Default::default(),
                 seed: 3,
             };
             let allocations = PageAllocationConfig::all().into_iter();

@@ -23,6 +23,8 @@ fn config(homes: &[&[u32]], logical_units: u32) -> FtlConfig {
         gc_trigger: Default::default(),
         victim_selection: Default::default(),
         partitions: Vec::new(),
+        breakdown: None,
+        wear_leveling: Default::default(),
         homes: homes.iter().map(|pools| pools.to_vec()).collect(),
         zones: None,
         seed: 1,
@@ -49,7 +51,7 @@ fn collect(ftl: &mut Ftl) {
                     ftl.moved(lpa, from, placed.new);
                 }
                 GcStep::Erase(group) => ftl.erased(group),
-                GcStep::Wait | GcStep::Nothing => break,
+                GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) => break,
             }
         }
     }

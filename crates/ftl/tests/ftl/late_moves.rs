@@ -20,6 +20,8 @@ fn drive() -> Ftl {
         partitions: Vec::new(),
         homes: Vec::new(),
         zones: None,
+        breakdown: None,
+        wear_leveling: Default::default(),
         seed: 1,
     })
     .expect("enough spare blocks")
@@ -42,7 +44,7 @@ fn collect(ftl: &mut Ftl) {
                 let placed = ftl.place_move(POOL, lpa, from).expect("there is space for moves");
                 ftl.moved(lpa, ftl.residence(from), placed.new);
             }
-            GcStep::Wait | GcStep::Nothing => return,
+            GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) => return,
         }
     }
 }

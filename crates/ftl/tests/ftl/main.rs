@@ -1,5 +1,6 @@
 //! The tests of the crate from outside: one program, because each program links all of it again.
 
+mod bad_blocks;
 mod cost_benefit;
 mod fdp;
 mod filling;
@@ -12,5 +13,6 @@ mod snapshots;
 mod static_orders;
 mod stream_choices;
 mod streams;
+mod wear_leveling;
 mod write_amplification;
 mod zones;

@@ -26,6 +26,8 @@ fn config(channels: u32, logical_units: u32) -> FtlConfig {
         partitions: Vec::new(),
         homes: Vec::new(),
         zones: None,
+        breakdown: None,
+        wear_leveling: Default::default(),
         seed: 1,
     }
 }

@@ -41,6 +41,8 @@ fn config(geometry: Geometry, logical_units: u32) -> FtlConfig {
         partitions: Vec::new(),
         homes: Vec::new(),
         zones: None,
+        breakdown: None,
+        wear_leveling: Default::default(),
         seed: 5,
     }
 }
@@ -275,7 +277,7 @@ fn collect_step_by_step(ftl: &mut Ftl, choices: &mut Vec<Choice>) {
         let group = match step {
             GcStep::MovePage { first, .. } => ftl.geometry().group_and_offset(first).0,
             GcStep::Erase(group) => group,
-            GcStep::Wait | GcStep::Nothing => return,
+            GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) => return,
         };
         if present != Some(group) {
             present = Some(group);
@@ -625,7 +627,9 @@ fn one_step(ftl: &mut Ftl) {
                 assert!(ftl.moved(lpa, ftl.residence(from), placed.new));
             }
         }
-        GcStep::Wait | GcStep::Nothing => assert!(ftl.gc_rests(Pool(0)), "the host waits for something"),
+        GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) => {
+            assert!(ftl.gc_rests(Pool(0)), "the host waits for something");
+        }
     }
 }
 

@@ -23,6 +23,8 @@ fn config() -> FtlConfig {
         partitions: Vec::new(),
         homes: Vec::new(),
         zones: None,
+        breakdown: None,
+        wear_leveling: Default::default(),
         seed: 3,
     }
 }

@@ -26,6 +26,8 @@ fn config(order: Order, geometry: Geometry) -> FtlConfig {
         partitions: Vec::new(),
         homes: Vec::new(),
         zones: None,
+        breakdown: None,
+        wear_leveling: Default::default(),
         seed: 1,
     }
 }

@@ -128,6 +128,8 @@ impl Skewed {
             partitions: Vec::new(),
             homes: Vec::new(),
             zones: None,
+            breakdown: None,
+            wear_leveling: Default::default(),
             seed: 1,
         };
         Self { ftl: Ftl::new(&config).expect("enough spare groups"), stream: RandomStream::new(1, "tests", "skewed") }
@@ -223,6 +225,8 @@ fn no_choice_gets_stuck_with_the_least_spare() {
                 partitions: Vec::new(),
                 homes: Vec::new(),
                 zones: None,
+                breakdown: None,
+                wear_leveling: Default::default(),
                 seed: world,
             };
             config.geometry = geometry(data_groups + config.spare_groups_needed());

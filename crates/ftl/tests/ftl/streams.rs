@@ -42,6 +42,8 @@ fn smallest(
         partitions: Vec::new(),
         homes: Vec::new(),
         zones: None,
+        breakdown: None,
+        wear_leveling: Default::default(),
         seed: 1,
     };
     config.geometry = geometry(data_groups + config.spare_groups_needed());
@@ -198,7 +200,7 @@ fn collect(ftl: &mut Ftl, pool: Pool) -> u32 {
                 }
             }
             GcStep::Erase(group) => ftl.erased(group),
-            GcStep::Wait | GcStep::Nothing => return moved,
+            GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) => return moved,
         }
     }
 }
@@ -314,6 +316,8 @@ fn overwritten(streams: &str, reserve: u32, overwrites: u32) -> FtlCounters {
         partitions: Vec::new(),
         homes: Vec::new(),
         zones: None,
+        breakdown: None,
+        wear_leveling: Default::default(),
         seed: 1,
     };
     let mut ftl = Ftl::new(&config).expect("enough");

@@ -86,6 +86,8 @@ impl Drive {
             partitions: Vec::new(),
             homes: Vec::new(),
             zones: None,
+            breakdown: None,
+            wear_leveling: Default::default(),
             seed: 1,
         };
         let ftl = Ftl::new(&config).expect("enough spare groups");
@@ -572,6 +574,8 @@ fn a_settled_drive_has_padded_its_open_pages_and_programmed_everything() {
         partitions: Vec::new(),
         homes: Vec::new(),
         zones: None,
+        breakdown: None,
+        wear_leveling: Default::default(),
         seed: 1,
     };
     let mut ftl = Ftl::new(&config).expect("enough spare groups");

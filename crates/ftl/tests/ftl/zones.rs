@@ -11,6 +11,8 @@ fn config(pools: u32, size: u32, open: u32, active: u32) -> FtlConfig {
     // Zones that are no good, where there are as many.
     let bad = |zone| if pools == 2 { vec![zone] } else { Vec::new() };
     FtlConfig {
+        breakdown: None,
+        wear_leveling: Default::default(),
         geometry,
         logical_units: size * 4 / pools * 5,
         translation_units: 0,

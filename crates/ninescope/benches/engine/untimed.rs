@@ -31,6 +31,8 @@ fn drive(blocks: u32) -> FtlConfig {
         partitions: Vec::new(),
         homes: Vec::new(),
         zones: None,
+        breakdown: None,
+        wear_leveling: Default::default(),
         seed: 1,
     }
 }

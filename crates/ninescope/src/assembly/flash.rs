@@ -1,5 +1,6 @@
 //! The flash of a drive: its shape, its time constants, what its blocks bear.
 
+use ninescope_ftl::BreakdownConfig;
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::health::{LimitByWear, SuspendLimit, WearPoint};
 use ninescope_media::nand::{EraseLoops, LoopShares, NandTiming, Wear};
@@ -145,6 +146,50 @@ pub fn wear(drive: &LoadedDrive) -> Result<Wear, Error> {
     }
     let suspend_limit = nand.suspend_limit.as_ref().map(|limit| suspend_limit(drive, limit)).transpose()?;
     Ok(Wear { initial_cycles, suspend_limit })
+}
+
+/// The largest factor by which failures grow: beyond it is a slip.
+const RISE_MAX: f64 = 1e9;
+
+/// How blocks break; none where nothing says so.
+pub fn breakdown(drive: &LoadedDrive) -> Result<Option<BreakdownConfig>, Error> {
+    let nand = flash(drive)?;
+    if let Some((key, message)) = nand.wear_out.as_ref().and_then(|law| law.chosen().problem()) {
+        return Err(drive.error_at(&format!("nand.wear_out.{key}"), &message));
+    }
+    let chances = [
+        ("nand.program_failures", nand.program_failures),
+        ("nand.erase_failures", nand.erase_failures),
+        ("nand.factory_bad_blocks", nand.factory_bad_blocks),
+    ];
+    for (key, chance) in chances {
+        if let Some(chance) = chance.filter(|chance| !(0.0..=1.0).contains(chance)) {
+            return Err(drive.error_at(key, &format!("is {chance}, a chance is 0 to 1")));
+        }
+    }
+    let rise = nand.failures_rise.unwrap_or(1.0);
+    if !(1.0..=RISE_MAX).contains(&rise) {
+        return Err(drive.error_at("nand.failures_rise", &format!("is {rise}, it must be 1 to {RISE_MAX}")));
+    }
+    let [program_failures, erase_failures, factory_bad_blocks] = chances.map(|(_, chance)| chance.unwrap_or(0.0));
+    if rise > 1.0 && program_failures + erase_failures == 0.0 {
+        let message = "is given, and nothing fails: give nand.program_failures or nand.erase_failures";
+        return Err(drive.error_at("nand.failures_rise", message));
+    }
+    if rise > 1.0 && nand.endurance_cycles.is_none() {
+        let message = "is by how much failures grow in nand.endurance_cycles, which is missing";
+        return Err(drive.error_at("nand.failures_rise", message));
+    }
+    let breaks = nand.wear_out.is_some() || program_failures + erase_failures + factory_bad_blocks > 0.0;
+    Ok(breaks.then(|| BreakdownConfig {
+        wear_out: nand.wear_out.clone(),
+        program_failures,
+        erase_failures,
+        rise,
+        rise_cycles: nand.endurance_cycles.unwrap_or(1).max(1),
+        factory_bad_blocks,
+        initial_cycles: nand.initial_cycles.unwrap_or(0),
+    }))
 }
 
 /// How many suspensions an erase bears.

@@ -19,6 +19,7 @@ use ninescope_engine::mapping;
 use ninescope_engine::policies::mapping::CachedBy;
 use ninescope_engine::reliability::ReliabilityConfig;
 use ninescope_engine::{Device, EngineConfig, FirmwareConfig, Kind, LaneConfig, RunLimits, TierConfig};
+use ninescope_ftl::policies::StreamChoiceConfig;
 use ninescope_ftl::{Ftl, FtlConfig};
 use ninescope_media::nand::{Nand, NandTiming, Wear};
 use ninescope_model::units::Bytes;
@@ -118,6 +119,7 @@ impl Assembly {
             check_map(drive, geometry.unit_bytes)?;
             table_bytes += u64::from(ftl.logical_units) * MAP_BYTES_PER_UNIT;
         }
+        check_breakdown(drive, &ftl, tier.is_some())?;
         let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
         table_bytes += memory::check_scm(&scm, pages, &engine)?;
         let assembly = Self {
@@ -229,6 +231,44 @@ impl Assembly {
         }
         Ok(nand)
     }
+}
+
+/// What blocks that break do not go with, yet: writes that the host is not told of would have to be refused.
+fn check_breakdown(drive: &LoadedDrive, ftl: &FtlConfig, has_tier: bool) -> Result<(), Error> {
+    let (Some(breakdown), Some(nand)) = (&ftl.breakdown, &drive.config.nand) else { return Ok(()) };
+    let (key, value) = match &nand.wear_out {
+        Some(law) => ("nand.wear_out", law.name().to_owned()),
+        None if breakdown.program_failures > 0.0 => ("nand.program_failures", breakdown.program_failures.to_string()),
+        None if breakdown.erase_failures > 0.0 => ("nand.erase_failures", breakdown.erase_failures.to_string()),
+        None => ("nand.factory_bad_blocks", breakdown.factory_bad_blocks.to_string()),
+    };
+    let message = "blocks that break are modelled on drives of flash alone, all of whose map is in memory";
+    if has_tier {
+        let placement = ("tier.placement", drive.config.tier.placement.name().to_owned());
+        return Err(drive.error_between(&[(key, value), placement], message));
+    }
+    if ftl.translation_units > 0 {
+        let map = ("ftl.map", drive.config.ftl.map.name().to_owned());
+        return Err(drive.error_between(&[(key, value), map], message));
+    }
+    if drive.config.firmware.is_some() {
+        let message = "what waits for a decision is not taken along when its block fails: a drive has one of the two";
+        return Err(drive.error_between(&[(key, value), ("firmware", "given".to_owned())], message));
+    }
+    if drive.config.zns.is_some() {
+        let message = "a zone whose block fails would become read-only, which is not modelled: a drive has one of the two";
+        return Err(drive.error_between(&[(key, value), ("zns", "given".to_owned())], message));
+    }
+    if !ftl.homes.is_empty() {
+        let message =
+            "which channels are full for a kind of data does not know blocks that break: a drive has one of the two";
+        return Err(drive.error_between(&[(key, value), ("ftl.stream_channels", "given".to_owned())], message));
+    }
+    if matches!(drive.config.ftl.streams, StreamChoiceConfig::Fdp(_)) {
+        let message = "reclaim units do not know blocks that break: a drive has one of the two";
+        return Err(drive.error_between(&[(key, value), ("ftl.streams", "fdp".to_owned())], message));
+    }
+    Ok(())
 }
 
 /// What a map that lies in flash does not go with.

@@ -3,12 +3,13 @@
 use ninescope_engine::mapping;
 use ninescope_engine::policies::mapping::{CachedBy, HOST_ACCESS, UPDATES_IN_FLIGHT};
 use ninescope_ftl::policies::StreamChoiceConfig;
-use ninescope_ftl::{FtlConfig, FtlError};
+use ninescope_ftl::{BreakdownConfig, FtlConfig, FtlError};
 use ninescope_kernel::Ns;
 use ninescope_model::units::Bytes;
-use ninescope_model::{Geometry, Pool};
+use ninescope_model::{Geometry, Pool, Stream};
 
 use super::controller::TIME_MAX;
+use super::flash;
 use crate::config::LoadedDrive;
 use crate::error::Error;
 
@@ -34,6 +35,8 @@ pub fn no_ftl(geometry: Geometry, seed: u64) -> FtlConfig {
         partitions: Vec::new(),
         homes: Vec::new(),
         zones: None,
+        breakdown: None,
+        wear_leveling: Default::default(),
         seed,
     }
 }
@@ -57,12 +60,15 @@ pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<
         let message = "must be at least 2 where clean data is kept apart: moves may need a block of either kind";
         return Err(drive.error_at("ftl.gc_reserve_blocks", message));
     }
+    let breakdown = flash::breakdown(drive)?;
+    let kept = u32::from(breakdown.as_ref().is_some_and(BreakdownConfig::breaks_in_use));
     let logical_units = logical_units(u64::from(geometry.units()), over_provisioning) as u32;
     let config = FtlConfig {
         geometry,
         logical_units,
         translation_units: map_pages(drive, &geometry, logical_units)?,
-        reserve_groups: section.gc_reserve_blocks,
+        // Where blocks break, one more is kept for when one does.
+        reserve_groups: section.gc_reserve_blocks + kept,
         page_allocation: section.page_allocation.clone(),
         stream_choice: section.streams.clone(),
         free_block_choice: section.free_block_choice.clone(),
@@ -71,12 +77,21 @@ pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<
         partitions: Vec::new(),
         homes: homes(drive, &geometry)?,
         zones: None,
+        breakdown,
+        wear_leveling: section.wear_leveling.clone(),
         seed,
     };
     let spare = ("ftl.over_provisioning", over_provisioning.to_string());
     config.check().map_err(|error| {
         if let FtlError::Homes(problem) = error {
             return drive.error_at("ftl.stream_channels", &format!("is given, and {problem}"));
+        }
+        if let FtlError::TooManyBadBlocks { good, needed, .. } = error {
+            let message = format!(
+                "leaves {good} good blocks in a plane that needs {needed}; raise ftl.over_provisioning or \
+                 geometry.blocks_per_plane"
+            );
+            return drive.error_at("nand.factory_bad_blocks", &message);
         }
         let held = config.spare_groups_needed();
         let enough = blocks_that_suffice(&config, over_provisioning).map_or_else(
@@ -228,13 +243,43 @@ pub fn over_provisioning(drive: &LoadedDrive) -> Result<f64, Error> {
     Ok(share)
 }
 
+/// What levelling of wear does not go with: what it moves is a kind of data of its own, among those that are kept apart.
+fn check_leveling(drive: &LoadedDrive) -> Result<(), Error> {
+    let section = &drive.config.ftl;
+    let leveling = ("ftl.wear_leveling", section.wear_leveling.name().to_owned());
+    let (of_writes, of_moves) = section.streams.kinds();
+    let streams = || ("ftl.streams", section.streams.name().to_owned());
+    if section.streams.knows_clean() {
+        let message = "where clean data is kept apart, data that lies still is not: wear is not levelled there";
+        return Err(drive.error_between(&[leveling, streams()], message));
+    }
+    if section.streams.chosen().placement().is_some() {
+        let message = "groups that make way so that wear is level are of no reclaim unit: a drive has one of the two";
+        return Err(drive.error_between(&[leveling, streams()], message));
+    }
+    if of_writes.max(of_moves) >= Stream::KINDS_MAX {
+        let message =
+            "data that lies still is a kind of its own beside those of the streams, which are as many as may be";
+        return Err(drive.error_between(&[leveling, streams()], message));
+    }
+    if section.map.chosen().rules().is_some() {
+        let message = "where a map in flash is kept apart, data that lies still is not: wear is not levelled there";
+        return Err(drive.error_between(&[leveling, ("ftl.map", section.map.name().to_owned())], message));
+    }
+    Ok(())
+}
+
 /// Parameters of policies that only mean something in proportion to the drive.
 fn check_policies(drive: &LoadedDrive, geometry: &Geometry) -> Result<(), Error> {
     let section = &drive.config.ftl;
     let of_victim = section.victim.chosen().problem(geometry).map(|problem| ("ftl.victim", problem));
     let of_trigger = || section.gc_trigger.chosen().problem().map(|problem| ("ftl.gc_trigger", problem));
     let of_streams = || section.streams.chosen().problem().map(|problem| ("ftl.streams", problem));
-    match of_victim.or_else(of_trigger).or_else(of_streams) {
+    let of_leveling = || section.wear_leveling.chosen().problem().map(|problem| ("ftl.wear_leveling", problem));
+    if section.wear_leveling.levels() {
+        check_leveling(drive)?;
+    }
+    match of_victim.or_else(of_trigger).or_else(of_streams).or_else(of_leveling) {
         Some((table, (key, message))) => Err(drive.error_at(&format!("{table}.{key}"), &message)),
         None => Ok(()),
     }

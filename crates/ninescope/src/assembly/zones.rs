@@ -119,6 +119,7 @@ fn check_others(drive: &LoadedDrive) -> Result<(), Error> {
         ("nand.read_moves", by_sector),
         ("ftl.merges", ftl.merges == Merges::Sectors),
         ("ftl.map", ftl.map != plain.map),
+        ("ftl.wear_leveling", ftl.wear_leveling != plain.wear_leveling),
         ("ftl.streams", ftl.streams != plain.streams),
         ("ftl.stream_channels", !ftl.stream_channels.is_empty()),
         ("ftl.gc_trigger", ftl.gc_trigger != plain.gc_trigger),

@@ -10,6 +10,7 @@ use ninescope_engine::policies::refresh::RefreshPolicyConfig;
 use ninescope_engine::policies::scrub::ScrubPolicyConfig;
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
+    WearLevelingConfig,
 };
 use ninescope_model::schema::above_zero;
 use ninescope_model::units::Bytes;
@@ -232,6 +233,9 @@ pub struct FtlSection {
     /// Which free block is opened next.
     #[serde(deserialize_with = "string_or_table")]
     pub free_block_choice: FreeBlockChoiceConfig,
+    /// Static wear levelling: which group of blocks is emptied because data lies still in it.
+    #[serde(deserialize_with = "string_or_table", skip_serializing_if = "is_not_leveled")]
+    pub wear_leveling: WearLevelingConfig,
     /// When garbage collection is needed.
     #[serde(deserialize_with = "string_or_table")]
     pub gc_trigger: GcTriggerConfig,
@@ -272,6 +276,7 @@ impl Default for FtlSection {
             streams: StreamChoiceConfig::default(),
             stream_channels: Vec::new(),
             free_block_choice: FreeBlockChoiceConfig::default(),
+            wear_leveling: WearLevelingConfig::default(),
             gc_trigger: GcTriggerConfig::default(),
             victim: VictimSelectionConfig::default(),
             throttle: WriteThrottleConfig::default(),
@@ -283,6 +288,10 @@ impl Default for FtlSection {
 
 fn is_stop_and_go(throttle: &WriteThrottleConfig) -> bool {
     *throttle == WriteThrottleConfig::default()
+}
+
+fn is_not_leveled(leveling: &WearLevelingConfig) -> bool {
+    !leveling.levels()
 }
 
 fn is_ideal(map: &MapConfig) -> bool {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use ninescope_ecc::EccSchemeConfig;
 use ninescope_engine::policies::read_retry::ReadRetryConfig;
+use ninescope_ftl::policies::WearOutConfig;
 use ninescope_media::health::ErrorModelConfig;
 use ninescope_model::optional_string_or_table;
 use ninescope_model::schema::above_zero;
@@ -159,6 +160,25 @@ pub struct NandConfig {
     /// How pages that do not decode are read again; absent: not at all.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
     pub retry: Option<ReadRetryConfig>,
+    /// How many P/E cycles a block bears; absent: any number.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
+    pub wear_out: Option<WearOutConfig>,
+    /// The chance that the program of a page of a new block fails; absent: 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub program_failures: Option<f64>,
+    /// The same of the erase of a block; absent: 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub erase_failures: Option<f64>,
+    /// By which factor either grows while a block has its rated cycles; absent: they stay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1e9))]
+    pub failures_rise: Option<f64>,
+    /// The share of blocks that are bad from the start; absent: 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub factory_bad_blocks: Option<f64>,
     /// Errors that are injected and stay; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corruption: Option<CorruptionSection>,

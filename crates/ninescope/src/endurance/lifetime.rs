@@ -70,6 +70,7 @@ mod tests {
             raw_bytes: 5_120,
             rated,
             rated_key,
+            bytes_borne: None,
             bytes_written: u64::from(writes) * 5_120,
             wear: Distribution::of(&[writes; 10].into_iter()),
             worn_max: writes.into(),

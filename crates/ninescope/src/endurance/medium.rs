@@ -36,6 +36,8 @@ pub enum LifeBy {
     Mean,
     /// When its first unit has reached the rating.
     MostWorn,
+    /// When so many of its units have had what each of them bears that the drive takes no more writes.
+    ReadOnly,
 }
 
 /// What a window did to a medium.
@@ -53,6 +55,8 @@ pub struct Worn {
     pub rated: Option<u32>,
     /// The key that would rate it.
     pub rated_key: &'static str,
+    /// What can be written to it from new until the drive takes no more writes, where each unit bears a number of its own [B].
+    pub bytes_borne: Option<f64>,
     /// What was written to it in the window, for whatever reason [B].
     pub bytes_written: u64,
     /// Erases per block, or writes per sector, in the window.
@@ -123,6 +127,7 @@ impl MediumEndurance {
         let passes = match worn.life_by {
             LifeBy::Mean => passes_of_mean,
             LifeBy::MostWorn => passes_of_most_worn,
+            LifeBy::ReadOnly => worn.bytes_borne.filter(|_| written > 0.0).map(|borne| borne / written),
         };
         let wears = worn.bytes_written > 0;
         let reason = match (passes, wears) {
@@ -184,6 +189,7 @@ mod tests {
             raw_bytes: 1_024 * 512,
             rated,
             rated_key: "scm.endurance_writes",
+            bytes_borne: None,
             bytes_written: u64::from(writes) * 512,
             wear,
             worn_max: u64::from(writes),
@@ -230,6 +236,7 @@ mod tests {
             raw_bytes: 8 << 20,
             rated: Some(3_000),
             rated_key: "nand.endurance_cycles",
+            bytes_borne: None,
             bytes_written: 2 << 20,
             wear: Distribution::of(&[0; 8].into_iter()),
             worn_max: 0,

@@ -10,6 +10,7 @@ mod lifetime;
 mod medium;
 mod nand;
 mod scm;
+mod wear_out;
 
 use std::collections::BTreeMap;
 
@@ -23,11 +24,15 @@ use crate::error::Error;
 pub use cost::{Cost, MediumCost, Price};
 pub use distribution::Distribution;
 pub use lifetime::Lifetime;
+
 pub use medium::{LifeBy, MediumEndurance, WearUnit, Window, Worn};
+use wear_out::Borne;
+pub use wear_out::WearOutLife;
 
 /// How the figures come about, in one breath.
 const METHOD: &str = "the measured window is one pass, repeated from new; flash is worn out when its blocks have reached \
-    their rated P/E cycles on average (bytes programmed over bytes of flash), storage-class memory when the sector that \
+    their rated P/E cycles on average (bytes programmed over bytes of flash), or, where each bears a number of its own, when \
+    too few of them are left for more writes and wear is level; storage-class memory when the sector that \
     the window wrote most has reached its rated writes; years are at the measured rate, and a closed loop writes as fast \
     as the drive lets it";
 
@@ -47,6 +52,9 @@ pub struct Endurance {
     pub media: BTreeMap<&'static str, MediumEndurance>,
     /// Of the whole drive.
     pub lifetime: Lifetime,
+    /// What the cycles that its blocks bear make of it, where each bears its own, and wear is level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wear_out: Option<WearOutLife>,
 }
 
 /// The keys that only these figures need have values that they can be told with.
@@ -76,9 +84,13 @@ pub fn check(drive: &LoadedDrive) -> Result<(), Error> {
 
 /// How long a drive that shows so many bytes lasts and what it costs, from what was measured over `elapsed`.
 pub fn of_run(device: &Seen<'_>, config: &DriveConfig, logical_bytes: u64, elapsed: Ns) -> (Endurance, Cost) {
+    let window = Window { ns: elapsed.0, host_bytes: device.written().host };
     let (mut worn, mut bit_costs) = (Vec::new(), Vec::new());
+    let mut wear_out = None;
     if let Some(config) = &config.nand {
-        worn.push(("nand", nand::worn(device.ftl, config)));
+        let borne = Borne::of(device.ftl, config.initial_cycles.unwrap_or(0));
+        worn.push(("nand", nand::worn(device.ftl, config, borne.map(|borne| borne.to_read_only))));
+        wear_out = borne.map(|borne| WearOutLife::of(borne, worn[0].1.bytes_written, window));
         bit_costs.push((config.bit_cost, "nand.bit_cost"));
     }
     let memories = [
@@ -95,11 +107,10 @@ pub fn of_run(device: &Seen<'_>, config: &DriveConfig, logical_bytes: u64, elaps
     };
     let prices: Vec<_> = worn.iter().zip(&bit_costs).map(price).collect();
     let cost = Cost::of(&prices, logical_bytes, iops(device, elapsed));
-    let window = Window { ns: elapsed.0, host_bytes: device.written().host };
     let media: Vec<_> = worn.iter().map(|(name, worn)| (*name, MediumEndurance::of(worn, window))).collect();
     let lifetime = Lifetime::of(&media, window, logical_bytes, config.endurance.dwpd_years);
     let media = media.into_iter().collect();
-    (Endurance { method: METHOD, window_ns: window.ns, host_bytes: window.host_bytes, media, lifetime }, cost)
+    (Endurance { method: METHOD, window_ns: window.ns, host_bytes: window.host_bytes, media, lifetime, wear_out }, cost)
 }
 
 /// Requests of any kind per second of the measured time.

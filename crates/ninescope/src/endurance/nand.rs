@@ -8,18 +8,20 @@ use super::medium::{LifeBy, WearUnit, Worn};
 use crate::config::NandConfig;
 
 /// What the window did to the blocks. A block lives by the mean: it is what garbage collection and the choice of free
-/// blocks come to in the long run, and what warranties count; a short window erases few blocks more than once.
-pub fn worn(ftl: &Ftl, config: &NandConfig) -> Worn {
+/// blocks come to in the long run, and what warranties count; a short window erases few blocks more than once. Where each block
+/// bears a number of its own that says how much can be written.
+pub fn worn(ftl: &Ftl, config: &NandConfig, bytes_borne: Option<f64>) -> Worn {
     let geometry = ftl.geometry();
     // Blocks of a group wear together; a group stands for all of its blocks.
     let erased_most = (0..geometry.groups()).map(|group| ftl.group(BlockGroup(group)).erase_count).max();
     Worn {
         unit: WearUnit::Block,
-        life_by: LifeBy::Mean,
+        life_by: if bytes_borne.is_some() { LifeBy::ReadOnly } else { LifeBy::Mean },
         units: u64::from(geometry.groups()) * u64::from(geometry.frontier_planes),
         raw_bytes: geometry.raw_bytes(),
         rated: config.endurance_cycles,
         rated_key: "nand.endurance_cycles",
+        bytes_borne,
         bytes_written: ftl.counters().programmed_units() * u64::from(geometry.unit_bytes),
         wear: Distribution::of(&ftl.erases_since_cleared()),
         worn_max: u64::from(config.initial_cycles.unwrap_or(0)) + u64::from(erased_most.unwrap_or(0)),

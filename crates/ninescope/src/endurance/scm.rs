@@ -19,6 +19,7 @@ pub fn worn(scm: &ScmPart, medium: usize, config: &ScmConfig, rated_key: &'stati
         raw_bytes: sectors * SECTOR_BYTES,
         rated: config.endurance_writes,
         rated_key,
+        bytes_borne: None,
         bytes_written: written * SECTOR_BYTES,
         wear: Distribution::of(&scm.writes_measured(medium)),
         worn_max: scm.wear_of_medium(medium).max().unwrap_or_default().into(),

@@ -273,6 +273,8 @@ mod tests {
             partitions: Vec::new(),
             homes: Vec::new(),
             zones: None,
+            breakdown: None,
+            wear_leveling: Default::default(),
             seed: 1,
         }
     }

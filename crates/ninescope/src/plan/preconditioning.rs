@@ -49,6 +49,10 @@ pub fn preconditioning(
         }
         PrefillMode::SteadyUniform => (uniform(is_large), None),
         PrefillMode::SteadyOverwritten => (uniform(false), None),
+        PrefillMode::SteadyComposed if assembly.ftl.breakdown.is_some() || assembly.ftl.wear_leveling.levels() => {
+            let message = "prefill = \"steady-composed\" makes all planes like one, and the wear of this drive's is levelled, or its blocks break: use steady-overwritten";
+            return Err(Error::Input(message.to_owned()));
+        }
         PrefillMode::SteadyComposed if assembly.ftl.homes.is_empty() => (uniform(true), None),
         PrefillMode::SteadyComposed => {
             let note = "channels that streams have for themselves (ftl.stream_channels) make planes unlike each other: the \

@@ -78,7 +78,10 @@ impl Composition {
     /// streams knows nothing that groups do not tell.
     pub fn is_quicker(config: &FtlConfig) -> bool {
         let is_large = config.logical_units >= UNITS_AT_LEAST && config.geometry.pools() >= POOLS_AT_LEAST;
+        // Which blocks broke is not what one pool says of others.
+        let is_whole = config.breakdown.is_none() && !config.wear_leveling.levels();
         is_large
+            && is_whole
             && config.homes.is_empty()
             && !config.stream_choice.remembers()
             && config.victim_selection.chosen().follows_from_groups()
@@ -297,6 +300,8 @@ mod tests {
             partitions: Vec::new(),
             homes: Vec::new(),
             zones: None,
+            breakdown: None,
+            wear_leveling: Default::default(),
             seed: 5,
         }
     }

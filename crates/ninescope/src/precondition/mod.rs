@@ -433,6 +433,11 @@ fn shuffle(units: &mut [u32], stream: &mut RandomStream) {
 
 #[allow(clippy::needless_pass_by_value)] // as `map_err` calls it
 fn internal(error: FtlError) -> Error {
+    if let FtlError::ReadOnly(_) = error {
+        return Error::Input(format!(
+            "while the drive is prepared {error}; prepare it with fewer writes, or raise nand.wear_out"
+        ));
+    }
     Error::Internal(error.to_string())
 }
 

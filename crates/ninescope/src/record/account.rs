@@ -376,10 +376,12 @@ impl Stages<'_> {
         for rest in &self.journey.partial {
             self.read_of_rest(rest);
         }
-        self.stalls(visit.map_or(now, |visit| visit.asked), visit.map(|visit| visit.die));
+        let (asked, die) = (visit.map_or(now, |visit| visit.asked), visit.map(|visit| visit.die));
+        self.stalls(Ns(asked.0 - self.part(Cause::ProgramFailure).0), die);
+        // Its page was queued before, and went elsewhere because a program failed.
+        self.named(Cause::ProgramFailure.name(), Some(Cause::ProgramFailure), asked, die, true);
         let Some(visit) = visit else { return };
         self.until(visit.queued, Cause::Firmware);
-        let die = Some(visit.die);
         self.named("die_queue", None, visit.dispatched, die, true);
         self.until(self.reached + self.data_in_dram(), Cause::Dram);
         self.named("channel", Some(Cause::Channel), visit.issued, die, false);

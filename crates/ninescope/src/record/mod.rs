@@ -174,6 +174,10 @@ impl Probe for Recorder {
                 self.requests.ended(view.now, command);
                 self.dies.ended(view.now, command);
             }
+            Event::PageRewritten { from, to, .. } => self.requests.page_rewritten(from, to),
+            Event::PageKept { ppa, .. } => self.requests.page_kept(Some(ppa)),
+            Event::ReadOnlyBegan { .. } => self.requests.page_kept(None),
+            Event::UnitRefused { slot, lpa } => self.requests.unit_refused(view.now, slot, lpa),
             Event::ReadWillRepeat { transaction } => self.requests.repeats(transaction),
             Event::PageDecoded { transaction, begins, until, failed, .. } => {
                 self.requests.decoded(transaction, (begins, until), failed == 0);

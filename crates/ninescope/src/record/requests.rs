@@ -62,6 +62,21 @@ impl Inside {
         self.rest_is_there(now, lpa);
         self.waits.iter_mut().filter(|wait| wait.next == lpa).for_each(|wait| wait.in_vain = true);
     }
+
+    /// The unit that ended it: the last one in its last page, or the last one that got a place in the buffer; or one that has
+    /// none where it ended with that.
+    fn last(&self, slot: u32, page: Option<Ppa>, unplaced: Option<Unplaced>) -> Option<Placed> {
+        let in_page = |page: Ppa| self.placed.iter().rfind(|placed| placed.page == page).copied();
+        match (page, unplaced) {
+            (Some(page), _) => in_page(page),
+            (None, Some(Unplaced::Unit(of, lpa))) if of == slot => {
+                let wait = self.waits.iter().rposition(|wait| wait.next == lpa && !wait.in_vain);
+                Some(Placed { lpa, page: Ppa::UNMAPPED, wait })
+            }
+            (None, Some(Unplaced::Page(page))) => in_page(page).or(self.placed.last().copied()),
+            (None, _) => self.placed.last().copied(),
+        }
+    }
 }
 
 /// All requests inside the drive, and the page accesses under way.
@@ -79,6 +94,19 @@ pub struct RequestBook {
     last_placed: Ns,
     /// Who wrote into the pages that have not gone to their die yet, by first unit.
     writers: BTreeMap<u32, Writers>,
+    /// The same of pages that their die programs, with the die, where programs may fail.
+    programming: Vec<(DieId, u32, Writers)>,
+    /// What has just found no place: who waits for it is told next.
+    unplaced: Option<Unplaced>,
+}
+
+/// What finds no place on a drive that takes no more writes.
+#[derive(Clone, Copy, Debug)]
+enum Unplaced {
+    /// A page whose program failed.
+    Page(Ppa),
+    /// A unit that the request of a slot was to write.
+    Unit(u32, Lpa),
 }
 
 /// The requests that wrote into a page.
@@ -190,6 +218,38 @@ impl RequestBook {
         self.writers.entry(page.0).or_default().last = None;
     }
 
+    // ---- programs that fail ------------------------------------------------------------------------
+
+    /// A page whose group failed has another place: who wrote into it waits for that.
+    pub fn page_rewritten(&mut self, from: Ppa, to: Ppa) {
+        let placed = self.inside.iter_mut().flat_map(|inside| &mut inside.placed);
+        placed.filter(|placed| placed.page == from).for_each(|placed| placed.page = to);
+        let programmed = self.programming.iter().find(|&&(_, page, _)| page == from.0).map(|&(_, _, writers)| writers);
+        if let Some(writers) = self.writers.remove(&from.0).or(programmed) {
+            self.writers.insert(to.0, writers);
+        }
+    }
+
+    /// A page has no other place, and stays in the controller; none: whoever waited for one was told.
+    pub fn page_kept(&mut self, page: Option<Ppa>) {
+        self.unplaced = page.map(Unplaced::Page);
+    }
+
+    /// A unit will have no place.
+    pub fn unit_refused(&mut self, now: Ns, slot: u32, lpa: Lpa) {
+        self.inside(slot).rest_is_there(now, lpa);
+        self.unplaced = Some(Unplaced::Unit(slot, lpa));
+    }
+
+    /// Who wrote into a page that goes to its die.
+    fn writers_of(&mut self, view: &View<'_>, die: DieId, page: u32) -> Writers {
+        let writers = self.writers.remove(&page).unwrap_or_default();
+        if view.ftl.blocks_break() {
+            self.programming.push((die, page, writers));
+        }
+        writers
+    }
+
     // ---- visits to dies ----------------------------------------------------------------------------
 
     /// A command leaves its queue; returns what the die works on from now on.
@@ -201,6 +261,9 @@ impl RequestBook {
         accesses: &[Access],
     ) -> Work {
         let (mut requests, mut own_of) = (Requests::default(), Requests::default());
+        if command.kind == CommandKind::Program {
+            self.programming.retain(|&(die, ..)| die != command.die);
+        }
         for access in accesses {
             if access.slot != NONE {
                 let id = self.inside(access.slot).id;
@@ -209,7 +272,7 @@ impl RequestBook {
             }
             if class == QueueClass::HostProgram {
                 let page = view.ftl.geometry().first_unit_of_page(access.ppa).0;
-                let writers = self.writers.remove(&page).unwrap_or_default();
+                let writers = self.writers_of(view, command.die, page);
                 writers.last.into_iter().for_each(|id| own_of.add(id));
                 own_of.ids().chain(writers.requests.ids()).for_each(|id| requests.add(id));
             }
@@ -309,9 +372,7 @@ impl RequestBook {
         let unknown = Inside::default();
         let inside = self.inside.get(slot as usize).unwrap_or(&unknown);
         let visit = self.visits.get(transaction as usize).filter(|_| transaction != NONE);
-        // The unit that ended it is the last one in its last page, or the last one that got a place in the buffer.
-        let in_page = |placed: &&Placed| visit.is_none_or(|visit| visit.ppa == placed.page);
-        let last = inside.placed.iter().rfind(in_page);
+        let last = inside.last(slot, visit.map(|visit| visit.ppa), self.unplaced);
         let of_last = |visit: &&Visit| last.is_some_and(|last| last.lpa == visit.lpa);
         let waited_in_vain = |wait: &&Wait| wait.in_vain && last.is_some_and(|last| last.lpa == wait.next);
         Account::of(&Journey {

@@ -1,5 +1,6 @@
 //! The result: everything measured, as one JSON value.
 
+mod bad_blocks;
 mod declared;
 mod dram;
 mod fdp;
@@ -127,6 +128,9 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, input: &ResultInpu
     }
     if let Some(section) = partitions::section(device, &input.assembly.ftl, input.job_names, input.job_partitions) {
         measured["partitions"] = section;
+    }
+    if let Some(section) = bad_blocks::section(device) {
+        measured["bad_blocks"] = section;
     }
     if let Some(section) = fdp::section(device) {
         measured["fdp"] = section;
@@ -394,6 +398,7 @@ fn ftl_counters(device: &Seen<'_>) -> Value {
         "gc_units": counters.gc_units,
         "healed_units": counters.healed_units,
         "padding_units": counters.padding_units,
+        "rewritten_units": counters.rewritten_units,
         "trimmed_units": counters.trimmed_units,
         "mapped_units": device.ftl.mapped_units(),
         "logical_units": device.ftl.logical_units(),
@@ -403,6 +408,8 @@ fn ftl_counters(device: &Seen<'_>) -> Value {
         "gc_victims": counters.gc_victims,
         "gc_victim_valid_units": counters.gc_victim_valid_units,
         "refreshed_groups": counters.refreshed_groups,
+        "leveled_groups": counters.leveled_groups,
+        "leveled_units": counters.leveled_units,
         "host_holds": counters.host_holds,
         "programmed_units": counters.programmed_units(),
         "units_per_host_unit": (counters.host_units > 0).then(|| counters.write_amplification()),
@@ -413,7 +420,8 @@ fn ftl_counters(device: &Seen<'_>) -> Value {
         if !device.ftl.homes().is_empty() {
             told["away_units"] = json!(counters.away_units);
         }
-        told["streams"] = (0..device.ftl.kinds()).map(of_kind).collect();
+        let kinds = device.ftl.kinds() - u32::from(device.ftl.levels_wear());
+        told["streams"] = (0..kinds).map(of_kind).collect();
     }
     told
 }

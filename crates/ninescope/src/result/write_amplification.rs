@@ -27,11 +27,12 @@ pub fn section(device: &Seen<'_>) -> Value {
         ("host", placed),
         ("partial_writes", units.host_units * unit_bytes - placed),
         ("migration", units.migrated_units * unit_bytes),
-        ("gc", units.gc_units * unit_bytes),
+        ("gc", (units.gc_units - units.leveled_units) * unit_bytes),
         ("scrub", units.healed_units * unit_bytes),
-        ("wear", 0),
+        ("wear", units.leveled_units * unit_bytes),
         ("padding", units.padding_units * unit_bytes),
         ("map", units.map_units * unit_bytes),
+        ("failed_programs", units.rewritten_units * unit_bytes),
     ];
     let has_flash = device.ftl.geometry().pools() > 0;
     let ratio = |bytes: u64| match written.host {

@@ -103,6 +103,27 @@ fn the_preset_s_scm_tells_what_its_counters_come_to() {
     assert_near(&cost["iops_per_cost"], number(&result["throughput"]["write"]["iops"]) / (6.0 * raw / 1e9));
 }
 
+/// 24 block groups in each of 4 pools bear 500 cycles each: that is 500 times all flash, whatever they are rated for.
+#[test]
+fn blocks_that_bear_numbers_of_their_own_end_the_drive_when_too_few_are_left() {
+    let result = small_tlc(&["nand.wear_out={policy=\"fixed\",cycles=500.0}"]);
+    let (medium, lifetime) = (&result["endurance"]["media"]["nand"], &result["endurance"]["lifetime"]);
+    let passes = 500.0 * number(&result["config"]["raw_bytes"]) / number(&medium["bytes_written"]);
+    assert_near(&medium["passes"], passes);
+    assert_eq!((&medium["life_by"], &medium["rated"]), (&json!("read-only"), &json!(3_000)));
+    assert_near(&medium["passes_of_mean"], passes * 6.0);
+    assert_near(&lifetime["passes"], passes);
+    assert_eq!(result["endurance"]["wear_out"]["passes_to_read_only"], lifetime["passes"]);
+    assert_eq!(result["endurance"]["wear_out"]["read_only_cycles"], json!(500));
+    assert_near(&lifetime["years"], passes * number(&result["measured_ns"]) / (365.0 * 86_400e9));
+    // Of Weibull numbers the drive needs all but the weakest few.
+    let drawn = small_tlc(&["nand.wear_out={policy=\"weibull\",scale=500.0,shape=8.0}"]);
+    let told = &drawn["endurance"];
+    assert_eq!(told["lifetime"]["passes"], told["wear_out"]["passes_to_read_only"]);
+    assert!(number(&told["wear_out"]["passes_to_first"]) < number(&told["lifetime"]["passes"]));
+    assert!(number(&told["lifetime"]["passes"]) < passes, "the mean of these is less than 500");
+}
+
 /// The tlc preset with few blocks, overwritten until it collects garbage.
 fn small_tlc(sets: &[&str]) -> Value {
     let small = ["geometry.blocks_per_plane=24", "geometry.pages_per_block=24", "ftl.over_provisioning=0.5"];

@@ -43,6 +43,7 @@ impl Setting {
             Some(("nand.retry", "soft-sensing")) => vec![ldpc, case],
             // A channel is shared by both dies.
             // Each frontier takes blocks.
+            Some(("ftl.wear_leveling", _)) => vec!["geometry.blocks_per_plane=30", "geometry.pages_per_block=4", case],
             Some(("ftl.streams", _)) if self == Self::Flash => {
                 vec!["geometry.blocks_per_plane=30", "geometry.pages_per_block=4", case]
             }
@@ -80,7 +81,13 @@ impl Setting {
 }
 
 /// Policies that have no defaults to run with, or none with which they come to act within so few requests.
-const WITH_PARAMETERS: [(&str, &str); 5] = [
+const WITH_PARAMETERS: [(&str, &str); 11] = [
+    ("ftl.wear_leveling=threshold", "ftl.wear_leveling={policy=\"threshold\",cycles=1}"),
+    ("ftl.wear_leveling=dual-pool", "ftl.wear_leveling={policy=\"dual-pool\",cycles=1}"),
+    ("nand.wear_out=fixed", "nand.wear_out={policy=\"fixed\",cycles=1001.0}"),
+    ("nand.wear_out=normal", "nand.wear_out={policy=\"normal\",mean=1005.0,deviation=3.0}"),
+    ("nand.wear_out=lognormal", "nand.wear_out={policy=\"lognormal\",median=1012.0,sigma=0.01}"),
+    ("nand.wear_out=weibull", "nand.wear_out={policy=\"weibull\",scale=1014.0,shape=100.0}"),
     ("ftl.map=entries", "ftl.map={policy=\"entries\",size=\"256B\"}"),
     ("ftl.map=pages", "ftl.map={policy=\"pages\",size=\"4KiB\"}"),
     ("ftl.map=runs", "ftl.map={policy=\"runs\",size=\"8KiB\"}"),
@@ -89,7 +96,9 @@ const WITH_PARAMETERS: [(&str, &str); 5] = [
 ];
 
 /// What no default covers.
-const VARIANTS: [&str; 23] = [
+const VARIANTS: [&str; 25] = [
+    "nand.program_failures=0.004",
+    "nand.erase_failures=0.2",
     "ftl.streams={policy=\"fdp\",handles=[\"persistently-isolated\",\"initially-isolated\",\"persistently-isolated\"]}",
     "ftl.page_allocation={policy=\"static\",order=\"PDWC\"}",
     "ftl.map={policy=\"entries\",size=\"64B\",host_memory=\"256B\"}",

@@ -121,7 +121,12 @@ fn every_policy_goes_on_from_a_snapshot_as_if_it_had_prepared() {
     for (case, setting) in cases().into_iter().filter(|(case, setting)| setting.has_flash(case)) {
         let mut request = setting.request(&case);
         request["workload"]["addresses"] = json!("wrap");
-        request["prefill"] = json!("steady");
+        // Blocks that bear few cycles do not live to be worn in.
+        request["prefill"] = json!(if ["nand.wear_out", "nand.erase"].iter().any(|of| case.starts_with(of)) {
+            "full"
+        } else {
+            "steady"
+        });
         let (shape, drive) = prepared(&request);
         let again = PreparedDrive::read(&shape, &*file_of(&shape, &drive)).expect("what was written");
         assert_eq!(state(&again), state(&drive), "{case}");

@@ -40,6 +40,15 @@ impl<K: Kind> Device<K> {
         Ok(Placing::Done)
     }
 
+    /// What was fetched of a unit will never be placed: the drive takes no more writes.
+    #[cold]
+    pub(in crate::device) fn heal_refused(&mut self, entry: &WriteEntry) -> Result<(), SimulationError> {
+        let (lpa, from) = (Lpa(entry.next), entry.merged_with.unwrap_or(Residence::NONE));
+        self.reliable().end_healing(lpa, true);
+        observe!(self, Event::HealDropped { lpa, from: from.place });
+        Ok(())
+    }
+
     // ---- injection -------------------------------------------------------------------------------
 
     /// The first injection: at once, or in the time that it takes.

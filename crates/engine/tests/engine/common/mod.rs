@@ -15,7 +15,7 @@ use ninescope_engine::{
     TransactionSchedulerConfig, WriteCompletion,
 };
 use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
-use ninescope_ftl::{Ftl, FtlConfig, InstantDriver, ZoneConfig};
+use ninescope_ftl::{BreakdownConfig, Ftl, FtlConfig, InstantDriver, ZoneConfig};
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::nand::{EraseLoops, Nand, NandTiming};
 use ninescope_model::{Arrival, BlockGroup, DieId, Geometry, Lba, Lpa, Op, Request, Workload, WorkloadError};
@@ -50,6 +50,7 @@ pub struct Bench {
     pub free_block_choice: FreeBlockChoiceConfig,
     pub gc_trigger: GcTriggerConfig,
     pub victim_selection: VictimSelectionConfig,
+    pub breakdown: Option<BreakdownConfig>,
     pub seed: u64,
     pub prefill: Prefill,
     pub timing: NandTiming,
@@ -95,6 +96,7 @@ impl Bench {
             free_block_choice: FreeBlockChoiceConfig::default(),
             gc_trigger: GcTriggerConfig::default(),
             victim_selection: VictimSelectionConfig::default(),
+            breakdown: None,
             seed: 1,
             prefill: Prefill::Sequential,
             timing: timing(),
@@ -182,6 +184,8 @@ impl Bench {
             partitions: Vec::new(),
             homes: Vec::new(),
             zones: self.zones.clone(),
+            breakdown: self.breakdown.clone(),
+            wear_leveling: Default::default(),
             seed: self.seed,
         })
         .expect("enough spare blocks");

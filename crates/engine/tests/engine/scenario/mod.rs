@@ -488,6 +488,8 @@ impl Drive {
             partitions: Vec::new(),
             homes: Vec::new(),
             zones: None,
+            breakdown: None,
+            wear_leveling: Default::default(),
             seed: self.seed,
         })
         .expect("a drive that can collect");

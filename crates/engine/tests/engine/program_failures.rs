@@ -1,0 +1,137 @@
+//! Programs that fail: the page is programmed again elsewhere, its group is emptied and retired, and a drive without a place for
+//! it answers with an error. All times by hand.
+
+use ninescope_engine::{Device, WriteCompletion};
+use ninescope_ftl::{BreakdownConfig, GroupState};
+use ninescope_model::{BlockGroup, Cause, Lpa, Op};
+
+use crate::common::{Bench, Prefill, closed, flush, generated, open, read, slc, write};
+
+/// Command and address, the transfer of 16 KiB at 1 GB/s, and the program [ns].
+const TRY: u64 = 300 + 16_384 + 200_000;
+
+/// The tiny drive, empty, whose programs take 200 us and fail so often.
+fn bench(program_failures: f64, seed: u64) -> Bench {
+    let breakdown = BreakdownConfig {
+        wear_out: None,
+        program_failures,
+        erase_failures: 0.0,
+        rise: 1.0,
+        rise_cycles: 1,
+        factory_bad_blocks: 0.0,
+        initial_cycles: 0,
+    };
+    let tiny = Bench::tiny();
+    Bench {
+        breakdown: Some(breakdown),
+        timing: slc(50_000, 200_000),
+        reserve_groups: 2,
+        prefill: Prefill::Nothing,
+        seed,
+        ..tiny
+    }
+}
+
+/// The same without a write buffer: a write takes as long as its program.
+fn at_program(program_failures: f64, seed: u64) -> Bench {
+    let mut bench = bench(program_failures, seed);
+    bench.engine.write_completion = WriteCompletion::Program;
+    bench
+}
+
+fn retired(device: &Device) -> usize {
+    let ftl = device.seen().ftl;
+    (0..ftl.geometry().groups()).filter(|&group| ftl.group(BlockGroup(group)).state == GroupState::Retired).count()
+}
+
+/// The run of the first seed with which exactly so many programs of these requests fail.
+fn run_with_failures(failures: u64, run: impl Fn(u64) -> Device) -> Device {
+    let found = (1..200).map(run).find(|device| device.seen().ftl.bad_blocks().program_failures == failures);
+    found.expect("one of two hundred")
+}
+
+#[test]
+fn a_write_whose_program_fails_once_takes_two_programs() {
+    let device = run_with_failures(1, |seed| at_program(0.4, seed).run(open(vec![write(0, 32)])));
+    let seen = device.seen();
+    let meter = &seen.meter.ops[Op::Write as usize];
+    assert_eq!(meter.latency.max(), 2 * TRY);
+    let parts = meter.attribution.total();
+    assert_eq!(parts.of(Cause::ProgramFailure), TRY, "until it was queued again");
+    assert_eq!(parts.of(Cause::CommandArray), 200_300);
+    assert_eq!(parts.of(Cause::Transfer), 16_384);
+    assert_eq!(parts.total(), 2 * TRY);
+    assert_eq!((seen.counters.pages_programmed_again, seen.counters.host_page_programs), (1, 2));
+    assert_eq!(seen.ftl.counters().rewritten_units, 4);
+    assert_eq!(seen.ftl.counters().programmed_units(), 8);
+    assert_eq!(retired(&device), 1, "its group was empty");
+    assert_eq!((0..4).filter(|&unit| !seen.ftl.is_in_flight(seen.ftl.translate(Lpa(unit)))).count(), 4);
+}
+
+#[test]
+fn what_waits_behind_a_program_that_fails_goes_elsewhere_as_well() {
+    // Four pages of a group wait for their die together. Whichever fails, those behind it are not programmed in its group.
+    let requests = || closed(vec![write(0, 128)]);
+    for seed in 1..60 {
+        let device = at_program(0.2, seed).run(requests());
+        let seen = device.seen();
+        if seen.ftl.bad_blocks().program_failures != 1 {
+            continue;
+        }
+        // The k-th of four fails: it and those behind it are queued again, and programmed once more.
+        let again = seen.counters.pages_programmed_again;
+        assert!((1..=4).contains(&again));
+        assert_eq!(seen.counters.host_page_programs, 5, "one in vain");
+        assert_eq!(seen.meter.ops[Op::Write as usize].latency.max(), 5 * TRY);
+        assert_eq!(seen.ftl.counters().rewritten_units, 4, "the others were never programmed where they were");
+        // What lay before it was moved, a page at a time, and the group is retired.
+        assert_eq!(seen.counters.gc_page_programs, 4 - again);
+        assert_eq!(retired(&device), 1);
+        let places: Vec<_> = (0..16).map(|unit| seen.ftl.translate(Lpa(unit))).collect();
+        let groups: Vec<_> = places.iter().map(|&place| seen.ftl.geometry().group_and_offset(place).0).collect();
+        assert!(groups.iter().all(|&group| seen.ftl.group(group).state != GroupState::Retired), "{groups:?}");
+        return;
+    }
+    panic!("one of sixty drives has one failure");
+}
+
+/// With every program failing the page goes from group to group, until none is free: there are sixteen.
+#[test]
+fn a_drive_without_a_place_for_a_page_answers_with_an_error_and_takes_no_more_writes() {
+    let device = at_program(1.0, 1).run(closed(vec![write(0, 32), write(32, 32), flush(), read(0, 32)]));
+    let seen = device.seen();
+    assert!(seen.ftl.is_read_only());
+    let writes = &seen.meter.ops[Op::Write as usize];
+    assert_eq!(writes.latency.max(), 16 * TRY, "a try in each group");
+    assert_eq!(writes.attribution.total().of(Cause::ProgramFailure), 16 * TRY);
+    assert_eq!(writes.latency.count(), 2);
+    assert_eq!((seen.counters.pages_kept, seen.counters.refused_commands), (1, 3), "two writes and the FLUSH");
+    assert_eq!(seen.completed, 4);
+    // What was written lies in the controller, and is read from there.
+    assert_eq!(seen.meter.ops[Op::Read as usize].latency.max(), 0);
+    assert_eq!(seen.counters.forwarded_units, 4);
+}
+
+/// Of many programs, those that are repeated included, as many fail as the chance says: five standard deviations.
+#[test]
+fn programs_fail_as_often_as_they_are_told_to() {
+    let chance = 0.000_5;
+    let mut bench = bench(chance, 9);
+    (bench.blocks_per_plane, bench.logical_percent) = (512, 40);
+    bench.prefill = Prefill::Sequential;
+    let units = u64::from(bench.logical_units());
+    let mut stream = ninescope_kernel::RandomStream::new(9, "tests", "writes");
+    let mut left = 60_000;
+    let device = bench.run(generated(ninescope_model::Arrival::Closed, move || {
+        left -= 1;
+        (left >= 0).then(|| write(stream.below(units) * 8, 8))
+    }));
+    let seen = device.seen();
+    let pages = (seen.counters.host_page_programs + seen.counters.gc_page_programs) as f64;
+    let failed = seen.ftl.bad_blocks().program_failures as f64;
+    let (expected, deviation) = (pages * chance, (pages * chance * (1.0 - chance)).sqrt());
+    assert!(expected > 5.0 && (failed - expected).abs() < 5.0 * deviation, "{failed} of {pages} for {expected}");
+    assert_eq!(retired(&device) as u64, seen.ftl.bad_blocks().program_failures, "each group was emptied and retired");
+    assert!(seen.counters.pages_programmed_again as f64 >= failed);
+    assert!(!seen.ftl.is_read_only() && seen.counters.refused_commands == 0);
+}

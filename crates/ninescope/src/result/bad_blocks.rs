@@ -1,0 +1,27 @@
+//! Blocks that broke: what failed in the window, which are left out for good, and whether the drive still takes writes.
+
+use ninescope_engine::Seen;
+use serde_json::{Value, json};
+
+/// The section `bad_blocks`; absent where nothing breaks. Blocks are those of the media, several of which are retired together.
+pub fn section(device: &Seen<'_>) -> Option<Value> {
+    if !device.ftl.blocks_break() {
+        return None;
+    }
+    let (counts, counters) = (device.ftl.bad_blocks(), device.counters);
+    let blocks = device.ftl.geometry().frontier_planes;
+    let of = |groups: u64| groups * u64::from(blocks);
+    Some(json!({
+        "program_failures": counts.program_failures,
+        "erase_failures": counts.erase_failures,
+        "worn_out_groups": counts.worn_out,
+        "retired_blocks": of(counts.retired),
+        "blocks_of_group": blocks,
+        "bad_blocks": of(u64::from(device.ftl.retired_groups())),
+        "spare_blocks_left": of(u64::from(device.ftl.spare_groups_left())),
+        "pages_programmed_again": counters.pages_programmed_again,
+        "pages_kept": counters.pages_kept,
+        "refused_commands": counters.refused_commands,
+        "read_only": device.ftl.is_read_only(),
+    }))
+}

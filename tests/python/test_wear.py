@@ -1,0 +1,122 @@
+"""Blocks that wear out and break, and wear that is level, from end to end."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from conftest import NATIVE, ROOT
+
+pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+DEMO = ROOT / "examples" / "drives" / "demo.toml"
+
+
+SMALL = {
+    "geometry__channels": 2,
+    "geometry__packages_per_channel": 1,
+    "geometry__blocks_per_plane": 64,
+    "geometry__pages_per_block": 16,
+    "ftl__over_provisioning": 0.6,
+}
+HINTED = {"policy": "hinted", "streams": 2}
+FDP = {"policy": "fdp", "handles": ["initially-isolated", "initially-isolated"]}
+
+
+def drive(**sets: object):
+    import ninescope
+
+    return ninescope.Drive.from_file(DEMO).with_(**(SMALL | sets))
+
+
+def writes(requests: int, **options: object):
+    import ninescope
+
+    return ninescope.Workload.job(rw="randwrite", bs="16k", iodepth=8, requests=requests, **options)
+
+
+def test_failures_are_counted_and_blocks_are_left_out():
+    sets = {"nand__program_failures": 5e-4, "nand__erase_failures": 1e-2}
+    result = drive(**sets).run(writes(8_000), prefill="full", check="full")
+    broken = result.bad_blocks
+    assert broken is not None
+    assert broken.program_failures > 0
+    failures = broken.program_failures + broken.erase_failures
+    assert broken.retired_blocks >= broken.blocks_of_group * failures * 0.5
+    assert broken.bad_blocks >= broken.retired_blocks
+    assert broken.pages_programmed_again >= broken.program_failures
+    assert not broken.read_only
+    assert result.waf.failed_programs > 0
+    assert sum(result.document["waf"]["bytes"].values()) == result.document["waf"]["flash_bytes"]
+    plain = drive().run(writes(500))
+    assert plain.bad_blocks is None
+
+
+def test_a_drive_without_spare_blocks_answers_writes_with_an_error_and_says_so():
+    from ninescope.text.result import print_result
+
+    result = drive(nand__erase_failures=0.1).run(writes(8_000), prefill="full", check="full")
+    broken = result.bad_blocks
+    assert broken is not None
+    assert broken.read_only
+    assert broken.spare_blocks_left <= broken.blocks_of_group, "it may be over when two erases fail in a row"
+    assert 0 < broken.refused_commands < 8_000
+    assert result.document["requests"] == 8_000, "they complete"
+    console = Console(file=io.StringIO(), width=150)
+    print_result(result, console)
+    assert "too few blocks are left" in console.file.getvalue()
+
+
+def test_an_aged_drive_is_a_snapshot(tmp_path):
+    aged = drive(nand__erase_failures=1e-3)
+    first = aged.run(writes(1_000), prefill="raw", snapshots=tmp_path)
+    again = aged.run(writes(1_000), prefill="raw", snapshots=tmp_path)
+    assert again.digest == first.digest
+    assert again.document["performance"]["snapshot"]["loaded"]
+    assert first.bad_blocks == again.bad_blocks
+    assert again.bad_blocks is not None
+
+
+def test_level_wear_is_less_far_apart():
+    spreads = {}
+    for policy in ("none", "threshold", "dual-pool"):
+        sets: dict[str, object] = {"ftl__free_block_choice": "least-worn", "ftl__wear_leveling": policy}
+        if policy != "none":
+            sets["ftl__wear_leveling__cycles"] = 2
+        job = writes(20_000, size="25%")
+        result = drive(**sets).run(job, prefill="full", check="full")
+        wear = result.document["wear"]
+        spreads[policy] = wear["erases_max"] - wear["erases_min"]
+        assert (result.document["ftl"]["leveled_groups"] > 0) == (policy != "none")
+        assert (result.waf.wear > 0) == (policy != "none")
+    assert spreads["threshold"] < spreads["none"], spreads
+
+
+@pytest.mark.parametrize(
+    ("sets", "words"),
+    [
+        ({"nand__program_failures": 1.5}, "nand.program_failures"),
+        ({"nand__failures_rise": 2.0}, "nand.failures_rise"),
+        ({"nand__factory_bad_blocks": 0.9}, "nand.factory_bad_blocks"),
+        ({"nand__wear_out": {"policy": "weibull", "shape": 0.0}}, "nand.wear_out.shape"),
+        ({"ftl__wear_leveling": {"policy": "threshold", "cycles": 0}}, "ftl.wear_leveling.cycles"),
+        ({"ftl__wear_leveling": "threshold", "ftl__map": "entries"}, "ftl.wear_leveling"),
+        ({"nand__erase_failures": 0.1, "ftl__map": "entries"}, "nand.erase_failures"),
+        ({"nand__erase_failures": 0.1, "ftl__streams": FDP}, "nand.erase_failures"),
+        ({"nand__erase_failures": 0.1, "firmware": {"cores": 1, "clock": "500MHz"}}, "nand.erase_failures"),
+        (
+            {"nand__erase_failures": 0.1, "ftl__streams": HINTED, "ftl__stream_channels": [[0], [1]]},
+            "nand.erase_failures",
+        ),
+        ({"ftl__wear_leveling": "threshold", "ftl__streams": FDP}, "ftl.wear_leveling"),
+    ],
+)
+def test_what_makes_no_sense_names_its_key(sets, words):
+    with pytest.raises(ValueError, match=words):
+        drive(**sets).run(writes(10))
+
+
+def test_a_drive_that_wears_out_while_it_is_prepared_is_refused():
+    with pytest.raises(ValueError, match="read-only"):
+        drive(nand__wear_out={"policy": "fixed", "cycles": 1.0}).run(writes(10), prefill="steady-uniform")
