@@ -581,9 +581,6 @@ impl Ftl {
     #[allow(clippy::inline_always)]
     #[inline(always)]
     pub fn write_as(&mut self, lpa: Lpa, clean: bool, told: Told) -> Option<Placed> {
-        if self.zones.is_some() {
-            return self.write_in_zone(lpa);
-        }
         let kind = self.kind_of_write(lpa, clean, told);
         let accepting = &self.accepting[kind as usize];
         let position = match &mut self.partitioned {

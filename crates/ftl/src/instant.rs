@@ -104,6 +104,9 @@ impl<'a> InstantDriver<'a> {
     #[inline]
     fn place(&mut self, lpa: Lpa, told: Told) -> Result<Placed, FtlError> {
         let clean = self.clean;
+        if self.ftl.zones().is_some() {
+            return self.place_by(|ftl| ftl.write_in_zone(lpa));
+        }
         self.place_by(|ftl| ftl.write_as(lpa, clean, told))
     }
 

@@ -386,7 +386,8 @@ impl<K: Kind> Device<K> {
                 // Whatever changes the map at this instant has by now.
                 Flow::FlashByMemory if self.map_may_have_work() => drop(self.pump_map()?),
                 Flow::Flash | Flow::FlashByMemory => {}
-                Flow::Zoned => self.pump_zones()?,
+                Flow::Zoned if !self.zone_works.is_empty() => self.pump_zones()?,
+                Flow::Zoned => {}
                 Flow::Scm => self.drain_scm()?,
                 // What goes down changes the map, and what the map tells of is read above and below.
                 Flow::Tier => {

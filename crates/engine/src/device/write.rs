@@ -7,8 +7,8 @@ use ninescope_ftl::{Placed, Residence};
 use ninescope_kernel::NONE;
 use ninescope_model::{CacheHint, Cause, Lpa, Ppa, SECTOR_BYTES, Source};
 
-use super::Device;
 use super::kind::Kind;
+use super::{Device, Flow};
 use crate::error::SimulationError;
 use crate::flash::{MergedWith, ReadFrom, WriteEntry, all_sectors};
 use crate::host::HostCommand;
@@ -314,6 +314,7 @@ impl<K: Kind> Device<K> {
             Source::Migration => return self.place_migrated(entry),
             Source::Scrub => return self.place_healed(entry),
             Source::Mapping => return self.place_map_page(entry),
+            _ if self.flow == Flow::Zoned => return self.place_in_zone(entry),
             _ => {}
         }
         if self.tier.as_ref().is_some_and(|part| part.goes_above_by_now(entry.next)) {

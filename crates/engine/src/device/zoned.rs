@@ -3,13 +3,15 @@
 //! A write is judged when its data is in the controller, in the order in which data comes. A reset and a finish begin when all writes
 //! that their zone has taken have their places; the zone is judged then.
 
-use ninescope_ftl::{ZoneError, Zones};
+use ninescope_ftl::{Placed, ZoneError, Zones};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_model::{BlockGroup, Cause, Lpa, Ppa, ZoneCommand};
 
 use super::Device;
 use super::kind::Kind;
+use super::write::Placing;
 use crate::error::SimulationError;
+use crate::flash::{MergedWith, WriteEntry};
 use crate::host::HostCommand;
 use crate::meter::Parts;
 use crate::probe::{Event, observe};
@@ -87,6 +89,27 @@ impl<K: Kind> Device<K> {
         self.complete(index, parts, NONE)
     }
 
+    /// Places as many units of a write that a zone took as can be.
+    #[inline(never)]
+    pub(super) fn place_in_zone(&mut self, entry: &mut WriteEntry) -> Result<Placing, SimulationError> {
+        let sectors = u64::from(self.flash.geometry().sectors_per_unit());
+        while entry.next < entry.end {
+            let lpa = Lpa(entry.next);
+            let Some(placed) = self.flash.write_in_zone(lpa) else { return Ok(Placing::Waits) };
+            let Placed { old, new, .. } = placed;
+            let merged_with = MergedWith::Nothing;
+            observe!(self, Event::UnitWritten { slot: entry.command, lpa, old, new, merged_with });
+            self.run.counters.host_sectors_placed += sectors;
+            if self.run.transactions.tenants.is_some() {
+                self.flash.written_by(&self.run, &placed, entry.command);
+            }
+            self.flash.host_unit_placed(&mut self.run, &placed, None);
+            entry.next += 1;
+            entry.begun = true;
+        }
+        Ok(Placing::Done)
+    }
+
     // ---- management --------------------------------------------------------------------------------
 
     /// A TRIM manages a zone. One that names no command resets the zone that it covers.
@@ -111,6 +134,7 @@ impl<K: Kind> Device<K> {
     }
 
     /// What manages zones goes on as far as it can now.
+    #[inline(never)]
     pub(super) fn pump_zones(&mut self) -> Result<(), SimulationError> {
         let mut at = 0;
         while let Some(work) = self.zone_works.get(at).copied() {

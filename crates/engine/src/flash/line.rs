@@ -174,6 +174,9 @@ impl Flash {
     /// The line of a unit.
     #[inline]
     pub(super) fn line_of(&self, unit: u32) -> usize {
+        if self.line.lines.len() == 1 {
+            return 0;
+        }
         if let Some(zones) = self.ftl.zones() {
             return zones.layout().set_of(zones.layout().zone_and_offset(Lpa(unit)).0) as usize;
         }

@@ -1,6 +1,6 @@
 //! Zones on their way to the media: padding of what is finished, and blocks of what is reset.
 
-use ninescope_ftl::{Padded, ZoneError, Zones};
+use ninescope_ftl::{Padded, Placed, ZoneError, Zones};
 use ninescope_kernel::WakeQueue;
 use ninescope_model::{BlockGroup, Lpa};
 
@@ -36,6 +36,11 @@ impl Flash {
     /// A zone takes a write, or says why not.
     pub fn zone_takes(&mut self, lpa: Lpa, units: u32, append: bool) -> Result<Lpa, ZoneError> {
         self.ftl.zones_mut().map_or(Err(ZoneError::InvalidField), |zones| zones.write(lpa, units, append))
+    }
+
+    /// Gives a unit of a zone its place; `None` where its die does not take it now, or its block is still to be erased.
+    pub fn write_in_zone(&mut self, lpa: Lpa) -> Option<Placed> {
+        self.ftl.write_in_zone(lpa)
     }
 
     /// Pads the next page of a zone that is finished. `None` where nothing is left to pad, or its die does not take it now.

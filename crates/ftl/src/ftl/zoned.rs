@@ -35,8 +35,7 @@ impl Ftl {
     }
 
     /// Places a unit of a zone. `None`: its die does not take it now, or its block is still to be erased.
-    #[inline(never)]
-    pub(super) fn write_in_zone(&mut self, lpa: Lpa) -> Option<Placed> {
+    pub fn write_in_zone(&mut self, lpa: Lpa) -> Option<Placed> {
         let layout = self.zones.as_ref()?.layout();
         let (zone, offset) = layout.zone_and_offset(lpa);
         if offset >= layout.capacity() {
@@ -106,6 +105,7 @@ impl Ftl {
     }
 
     /// Whether nothing can be written into the zone of a unit, because its blocks are still to be erased.
+    #[cold]
     pub(super) fn is_being_reset(&self, lpa: Lpa) -> bool {
         let Some(zones) = &self.zones else { return false };
         let (zone, offset) = zones.layout().zone_and_offset(lpa);
@@ -155,6 +155,7 @@ impl Ftl {
     }
 
     /// The last unit of a block that is partly filled: each is filled by itself.
+    #[cold]
     pub(super) fn last_in_block(&self, pool: Pool, stream: Stream) -> Option<Ppa> {
         let group = BlockGroup(pool.0 * self.geometry.blocks_per_plane + stream.kind());
         let record = self.groups[group.index()];
