@@ -2,8 +2,8 @@
 
     make today-docs OUT=out/today
 
-`OUT` holds lakes of sweeps of examples/sweeps/today and of examples/sweeps, by their names (002, victims and so on); pages
-without one stay.
+`OUT` holds lakes of sweeps of examples/sweeps/today and of examples/sweeps, by their names (002, victims
+and so on); pages without one stay.
 The numbers of a lake are kept beside the page as CSV, its figures as PNG. A page has a place for each
 table; a test says that the tables are what the kept numbers come to.
 """
