@@ -385,9 +385,8 @@ impl<K: Kind> Device<K> {
             match self.flow {
                 // Whatever changes the map at this instant has by now.
                 Flow::FlashByMemory if self.map_may_have_work() => drop(self.pump_map()?),
-                Flow::Flash | Flow::FlashByMemory => {}
                 Flow::Zoned if !self.zone_works.is_empty() => self.pump_zones()?,
-                Flow::Zoned => {}
+                Flow::Flash | Flow::FlashByMemory | Flow::Zoned => {}
                 Flow::Scm => self.drain_scm()?,
                 // What goes down changes the map, and what the map tells of is read above and below.
                 Flow::Tier => {

@@ -66,8 +66,8 @@ pub(super) fn of_job_file(request: &RunRequest, source: &WorkloadSource, file: J
     let BehindCache { workload, filled } = match (host_cache, zone_log) {
         (Some(config), _) => behind_cache(config, &assembly, disk.workload).map_err(wrong)?,
         (None, Some(config)) => {
-            let (workload, filled) = zones::in_log(config, &assembly, disk.workload).map_err(wrong)?;
-            BehindCache { workload, filled }
+            let (log, filled) = zones::in_log(config, &assembly, disk.workload).map_err(wrong)?;
+            BehindCache { workload: Box::new(log), filled }
         }
         (None, None) => BehindCache { workload: disk.workload, filled: whole(&assembly) },
     };

@@ -49,7 +49,7 @@ pub(super) fn in_log(
     config: ZoneLogConfig,
     assembly: &Assembly,
     requests: Box<dyn Workload>,
-) -> Result<(Box<dyn Workload>, Vec<Range<u32>>), JobError> {
+) -> Result<(ZoneLog, Vec<Range<u32>>), JobError> {
     let Some(zones) = &assembly.ftl.zones else {
         return Err(JobError::new("zone_log.size", "is given, and the drive has no zones ([zns])"));
     };
@@ -65,5 +65,5 @@ pub(super) fn in_log(
     };
     let log = ZoneLog::new(config, space, requests)?;
     let filled = log.filled_zones().into_iter().map(|zone| zone * zones.size..zone * zones.size + 1).collect();
-    Ok((Box::new(log), filled))
+    Ok((log, filled))
 }

@@ -4,7 +4,7 @@ use crate::support::{data, expect, result_of, tiny_request};
 use serde_json::{Value, json};
 
 /// The tiny drive with zones of these keys, empty, under these jobs; and more changes.
-fn zoned(zns: &str, more: &[&str], jobs: Value) -> Value {
+fn zoned(zns: &str, more: &[&str], jobs: &Value) -> Value {
     let zns = format!("zns={{{zns}}}");
     let mut sets: Vec<&str> = more.to_vec();
     sets.push(&zns);
@@ -21,7 +21,7 @@ fn append() -> Value {
 
 #[test]
 fn zones_that_cannot_be_are_refused_by_their_key() {
-    let refused = |zns: &str, words: &[&str]| expect(&zoned(zns, &[], append()), words);
+    let refused = |zns: &str, words: &[&str]| expect(&zoned(zns, &[], &append()), words);
     refused("zone_width=0", &["zns.zone_width is 0, it must divide"]);
     refused("zone_width=1000", &["zns.zone_width is 1000, it must divide"]);
     refused("zone_size=\"4KiB\"", &["zns.zone_size is 4KiB, and a zone takes"]);
@@ -44,23 +44,23 @@ fn what_does_not_go_with_zones_is_refused_by_its_key() {
         ("firmware={cores=1,clock=\"1GHz\"}", "firmware"),
         ("namespaces=[{size=\"1MiB\"}]", "namespaces"),
     ] {
-        expect(&zoned("zone_width=1", &[set], append()), &[key, "does not go with zones"]);
+        expect(&zoned("zone_width=1", &[set], &append()), &[key, "does not go with zones"]);
     }
-    let mut request = zoned("zone_width=1", &[], append());
+    let mut request = zoned("zone_width=1", &[], &append());
     request["prefill"] = json!("steady");
     expect(&request, &["prefill: nothing of a drive with zones"]);
     let forced = json!([{ "rw": "write", "requests": 4, "fua": 1.0 }]);
-    expect(&zoned("zone_width=1", &[], forced), &["fua", "no page of a zone is padded"]);
+    expect(&zoned("zone_width=1", &[], &forced), &["fua", "no page of a zone is padded"]);
     let mut request = tiny_request(&[]);
     request["workload"] = json!({ "job": append() });
     expect(&request, &["zone_command", "the drive has no zones"]);
     let read = json!([{ "rw": "read", "requests": 4, "zone_command": "append" }]);
-    expect(&zoned("zone_width=1", &[], read), &["zone_command", "is asked for with writes"]);
+    expect(&zoned("zone_width=1", &[], &read), &["zone_command", "is asked for with writes"]);
 }
 
 #[test]
 fn what_zones_were_asked_is_told() {
-    let result = result_of(&zoned("zone_width=1,active_zones=3", &[], append())).expect("a run");
+    let result = result_of(&zoned("zone_width=1,active_zones=3", &[], &append())).expect("a run");
     let zns = &result["zns"];
     assert_eq!(zns["commands"]["append"], 40);
     assert_eq!(zns["active_zones_max"], 3);
