@@ -278,7 +278,8 @@ impl<K: Kind> Device<K> {
     /// go. Returns whether there are any.
     #[inline(never)]
     pub(super) fn pages_leave_dram(&mut self, command: &FlashCommand) -> bool {
-        let Some(&DramConfig { write_buffer, cut_through, map, .. }) = self.dram.as_ref().map(|dram| dram.config()) else {
+        let Some(&DramConfig { write_buffer, cut_through, map, .. }) = self.dram.as_ref().map(|dram| dram.config())
+        else {
             return false;
         };
         let of_buffer = write_buffer && !cut_through;

@@ -93,7 +93,9 @@ fn check_users(drive: &LoadedDrive, dram: &config::DramConfig, caches: bool) -> 
         return Err(drive.error_at("dram.cache", &message));
     }
     if dram.cut_through && !dram.write_buffer {
-        return Err(drive.error_at("dram.cut_through", "is set, and dram.write_buffer is not: no written data lie there"));
+        return Err(
+            drive.error_at("dram.cut_through", "is set, and dram.write_buffer is not: no written data lie there")
+        );
     }
     let users = [("dram.write_buffer", dram.write_buffer), ("dram.read_data", dram.read_data), ("dram.map", dram.map)];
     match users.into_iter().find(|(_, is_there)| *is_there && drive.config.geometry.is_none()) {

@@ -256,7 +256,8 @@ fn check_breakdown(drive: &LoadedDrive, ftl: &FtlConfig, has_tier: bool) -> Resu
         return Err(drive.error_between(&[(key, value), ("firmware", "given".to_owned())], message));
     }
     if drive.config.zns.is_some() {
-        let message = "a zone whose block fails would become read-only, which is not modelled: a drive has one of the two";
+        let message =
+            "a zone whose block fails would become read-only, which is not modelled: a drive has one of the two";
         return Err(drive.error_between(&[(key, value), ("zns", "given".to_owned())], message));
     }
     if !ftl.homes.is_empty() {

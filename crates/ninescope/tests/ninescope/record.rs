@@ -157,7 +157,15 @@ fn busy_runs() -> Vec<(Drive, Vec<Request>)> {
     let through_dram = |completion| {
         let (mut drive, mixed) = busy(5, completion, 4);
         let (access, rate, cache) = (Ns(100), Rate(1_000_000_000), false);
-        drive.dram = Some(DramConfig { access, rate, write_buffer: true, cut_through: false, read_data: true, map: true, cache });
+        drive.dram = Some(DramConfig {
+            access,
+            rate,
+            write_buffer: true,
+            cut_through: false,
+            read_data: true,
+            map: true,
+            cache,
+        });
         (drive, mixed)
     };
     let with_cores = |completion, dram: bool| {
