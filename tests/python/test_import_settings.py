@@ -467,6 +467,20 @@ def test_the_dies_of_a_chip_are_one_as_in_mqsim(tmp_path):
     assert (first.table["planes"], second.table["dies"]) == ([0], [2 * chip for chip in range(32)])
 
 
+def test_commands_that_are_not_fetched_wait_in_the_queue_of_the_host(cli, tmp_path):
+    """Of 64 at a time 16 are let in: the others wait in the queue, and their latencies begin there."""
+    values = {"Average_No_of_Reqs_in_Queue": "64", "Queue_Fetch_Size": "16", "Ideal_Mapping_Table": "true"}
+    files = alone(changed(tmp_path / "files", values), f"{FLOW}_Synthetic")
+    (drive, job, _), _ = outcome(files, as_mqsim=True)
+    assert (drive["controller"]["queue_depth"], job[0]["iodepth"]) == (16, 64)
+    assert drive["controller"]["queue_entries"] > 64
+    shallow = alone(
+        changed(tmp_path / "shallow", {**values, "Average_No_of_Reqs_in_Queue": "16"}), f"{FLOW}_Synthetic"
+    )
+    (drive, _, _), _ = outcome(shallow, as_mqsim=True)
+    assert "queue_entries" not in drive["controller"]
+
+
 @pytest.mark.parametrize(
     ("planes", "why"),
     [

@@ -29,6 +29,7 @@ struct Spent {
 
 /// A command inside.
 #[derive(Clone, Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // four independent facts of it
 struct Command {
     request: Request,
     tenant: u16,

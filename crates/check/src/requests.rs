@@ -12,6 +12,7 @@ use crate::rule::{Checked, require};
 
 /// A command from its fetch to its completion.
 #[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // independent facts of a command
 pub struct Inside {
     /// Its number.
     pub id: u64,

@@ -187,8 +187,21 @@ def convert(
             lambda: _sizes_written(flows),
         ),
     )
+    _keep_queues(flows, drive)
     _settle(in_order(flows), drive)
     return Imported(config, workload, drive, flows, rest)
+
+
+def _keep_queues(flows: list[Flow], drive: Drive) -> None:
+    """Let commands that are not fetched wait in the queues, where a flow has more than are let in."""
+    deepest = max((flow.table.get("iodepth", 1) for flow in flows), default=1)
+    if deepest <= drive.fetched_of_each:
+        return
+    why = f"IO_Queue_Depth: a flow has {deepest} commands, of which {drive.fetched_of_each} are let in"
+    drive.put("controller.queue_entries", max(drive.queue_entries, deepest + 1), why)
+    if len(flows) > 1:
+        why = "so many of each flow are let in there; here as many as that of all together, whosever they are"
+        drive.say("Queue_Fetch_Size", OTHERWISE, why)
 
 
 def _sizes_written(flows: list[Flow]) -> dict[int, float]:

@@ -46,6 +46,10 @@ class Drive(Part):
     resources: tuple[int, int, int, int] = (0, 0, 0, 0)
     tags: dict[str, tuple[int, str]] = dataclasses.field(default_factory=dict)
     """The line and the value of each tag of its file."""
+    queue_entries: int = 0
+    """Entries of a queue of the host, of NVMe."""
+    fetched_of_each: int = 65535
+    """Commands of a flow that are in the drive at a time, of NVMe."""
     no_classes: str = ""
     """Why it does not tell flows apart by class; nothing: it does."""
     buffer_alone: Callable[[], None] = lambda: None
@@ -328,10 +332,12 @@ def _sata(part: Part, host: Sheet, device: Sheet) -> None:
     part.idle("of NVMe: SATA has one queue", "Queue_Fetch_Size")
 
 
-def _controller(part: Part, host: Sheet, device: Sheet, cached: bool, flows: int) -> None:
+def _controller(part: Drive, host: Sheet, device: Sheet, cached: bool, flows: int) -> None:
     if device.one_of("HostInterface_Type", ("NVME", "SATA")) == "NVME":
         _link(part, host)
-        fetched = min(device.count("IO_Queue_Depth", 1, 65535), device.count("Queue_Fetch_Size", 1, 65535))
+        part.queue_entries = device.count("IO_Queue_Depth", 1, 65535)
+        fetched = min(part.queue_entries, device.count("Queue_Fetch_Size", 1, 65535))
+        part.fetched_of_each = fetched
         of_each = f", of each of {flows} flows" if flows > 1 else ""
         part.put(
             "controller.queue_depth",
