@@ -380,7 +380,7 @@ def _scheduler(part: Drive, device: Sheet, flash: Sheet) -> None:
         why = "--as mqsim: a channel asks for commands when no read data wait"
         part.put("scheduler.channel", "read-data-first", why)
     if part.as_mqsim:
-        why = "--as mqsim: commands to planes of a die at the same page are merged"
+        why = "--as mqsim: commands to planes of a die at a page of a block are merged (there of any block)"
         part.put("scheduler.multi_plane", True, why)
     else:
         why = "commands to two planes of a die are merged only now and then"

@@ -17,7 +17,7 @@ pub(super) fn level(dice: &mut Dice, world: &mut World) {
             let name = dice.one_of(&["threshold", "threshold", "dual-pool", "dual-pool", "none"]);
             set_policy(dice, drive, "ftl.wear_leveling", name);
             if value_at(drive, "ftl.wear_leveling.cycles").is_some() {
-                put_at(drive, "ftl.wear_leveling.cycles", i64::from(dice.small(1, 6)));
+                put_at(drive, "ftl.wear_leveling.cycles", i64::from(dice.small(1, 3)));
             }
         });
     }
@@ -49,7 +49,7 @@ fn attempt(dice: &mut Dice, world: &mut World, change: impl Fn(&mut Dice, &mut t
 }
 
 fn breaks(dice: &mut Dice, drive: &mut toml::Table) {
-    if dice.chance(60) {
+    if dice.chance(85) {
         let registries = ninescope::policies();
         let list = registries.iter().find(|(key, _)| *key == "nand.wear_out").map_or(&[][..], |(_, list)| list);
         let name = dice.one_of(list).0;

@@ -115,7 +115,7 @@ const REGISTRIES: [(&str, &str); 6] = [
 ];
 
 /// The world with another preparation. One whose blocks break, or whose wear is levelled, is not made of like pools, and may come to its
-/// end while it is prepared in another way: it stays as it is.
+/// end while it is prepared in another way, and nothing wears in where there are zones: it stays as it is.
 fn prepared_otherwise(world: World) -> World {
     let mut other = world.clone();
     other.prefill = PREFILLS[world.seed as usize % PREFILLS.len()];
@@ -124,7 +124,7 @@ fn prepared_otherwise(world: World) -> World {
         other.partitions.clear();
     }
     let ftl = plan(&world).shape().ftl;
-    let stays = ftl.breakdown.is_some() || ftl.wear_leveling.levels();
+    let stays = ftl.breakdown.is_some() || ftl.wear_leveling.levels() || ftl.zones.is_some();
     if stays && !other.plan().is_ok_and(|mut plan| plan.prepare().is_ok()) { world } else { other }
 }
 
