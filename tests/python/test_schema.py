@@ -17,8 +17,9 @@ pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 KINDS = ("drive", "job", "profile")
 # Where a job file may hold its keys, but for its top level; they do not go together.
 WRAPPINGS = (("job",), ("jobs",))
-TABLES = {"traces", "summary", "job", "jobs", "file_system", "host_cache"}
+TABLES = {"traces", "summary", "job", "jobs", "file_system", "host_cache", "zone_log"}
 CACHE = '[host_cache]\nsize = "2MiB"\n'
+ZONE_LOG = '[zone_log]\nsize = "1GiB"\n'
 FILE_SYSTEM = (
     '[file_system]\npersonality = "varmail"\ndisk_size = "1GiB"\npage_cache = "16MiB"\nrequests = 9\n'
 )
@@ -316,6 +317,8 @@ def whole(kind: str, path: Path = (), around: Around = ()) -> dict[str, Any]:
 
     if kind == "job" and path[:1] in (("file_system",), ("host_cache",), ("summary",)):
         return loads(FILE_SYSTEM + CACHE)
+    if kind == "job" and path[:1] == ("zone_log",):
+        return loads(FILE_SYSTEM + ZONE_LOG)
     if kind == "job" and path[:1] == ("traces",):
         return {}
     if kind == "profile":

@@ -115,8 +115,10 @@ fn job() -> Value {
         alone("traces", &["jobs"]),
         alone("job", &["host_cache"]),
         alone("file_system", &["host_cache"]),
+        alone("job", &["zone_log"]),
+        alone("file_system", &["zone_log"]),
     ];
-    let of_tables = ["summary", "jobs", "traces", "job", "file_system", "host_cache"];
+    let of_tables = ["summary", "jobs", "traces", "job", "file_system", "host_cache", "zone_log"];
     schema["if"] = json!({ "anyOf": of_tables.map(|table| json!({ "required": [table] })) });
     schema["then"] = json!({ "anyOf": tables });
     schema["else"] = json!({ "minProperties": 1 });

@@ -16,10 +16,10 @@ from pathlib import Path
 from ninescope import _native, toml
 from ninescope.common.files import output_directory, written_whole
 from ninescope.mqsim import resources
-from ninescope.mqsim.drive import Drive, read_drive
+from ninescope.mqsim.drive import read_drive
 from ninescope.mqsim.memory import Written, without_cache
 from ninescope.mqsim.refusal import in_mqsims_terms
-from ninescope.mqsim.report import Left, Part
+from ninescope.mqsim.report import Drive, Left, Part
 from ninescope.mqsim.settings import CARRIED, GROUPS, OTHERWISE
 from ninescope.mqsim.workload import (
     Flow,

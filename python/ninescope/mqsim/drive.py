@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
-from collections.abc import Callable
 
 from ninescope._native import ConfigError
 from ninescope.mqsim import memory
 from ninescope.mqsim.document import Sheet, read
 from ninescope.mqsim.memory import Written
-from ninescope.mqsim.report import Left, Part
+from ninescope.mqsim.report import Drive, Left, Part
 from ninescope.mqsim.settings import OTHERWISE, UNKNOWN, WRONG, unknown
 
 _ROOT = "Execution_Parameter_Set"
@@ -37,23 +35,6 @@ _READ_MORE_NS = 20
 _GC_BLOCKS_LEAST = 10
 # What an entry takes of a cached map here.
 _MAP_ENTRY = 8
-
-
-@dataclasses.dataclass
-class Drive(Part):
-    """A drive, and how many channels, chips per channel, dies per chip and planes per die MQSim gives it."""
-
-    resources: tuple[int, int, int, int] = (0, 0, 0, 0)
-    tags: dict[str, tuple[int, str]] = dataclasses.field(default_factory=dict)
-    """The line and the value of each tag of its file."""
-    queue_entries: int = 0
-    """Entries of a queue of the host, of NVMe."""
-    fetched_of_each: int = 65535
-    """Commands of a flow that are in the drive at a time, of NVMe."""
-    no_classes: str = ""
-    """Why it does not tell flows apart by class; nothing: it does."""
-    buffer_alone: Callable[[], None] = lambda: None
-    """Gives it a buffer of pages in place of a cache that does not go with something else."""
 
 
 def read_drive(

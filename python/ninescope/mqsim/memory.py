@@ -7,12 +7,11 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from ninescope.mqsim.report import Left, Part
+from ninescope.mqsim.report import Drive, Left, Part
 from ninescope.mqsim.settings import CARRIED, OTHERWISE
 
 if TYPE_CHECKING:
     from ninescope.mqsim.document import Sheet
-    from ninescope.mqsim.drive import Drive
 
 UNBOUNDED_PAGES = 65535
 """So many pages of a buffer are as good as no bound."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ninescope._native import ConfigError
-from ninescope.mqsim.drive import Drive
+from ninescope.mqsim.report import Drive
 
 _KEY = re.compile(r"\b[a-z]\w*(?:\.\w+)+\b")
 _TAG = re.compile(r"\b[A-Z]\w+")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 from ninescope.mqsim.document import Sheet
@@ -62,3 +63,20 @@ class Part:
                 self.carried.append(tag)
             else:
                 self.left.append(Left(tag, value, fate.why, fate.group))
+
+
+@dataclasses.dataclass
+class Drive(Part):
+    """A drive, and how many channels, chips per channel, dies per chip and planes per die MQSim gives it."""
+
+    resources: tuple[int, int, int, int] = (0, 0, 0, 0)
+    tags: dict[str, tuple[int, str]] = dataclasses.field(default_factory=dict)
+    """The line and the value of each tag of its file."""
+    queue_entries: int = 0
+    """Entries of a queue of the host, of NVMe."""
+    fetched_of_each: int = 65535
+    """Commands of a flow that are in the drive at a time, of NVMe."""
+    no_classes: str = ""
+    """Why it does not tell flows apart by class; nothing: it does."""
+    buffer_alone: Callable[[], None] = lambda: None
+    """Gives it a buffer of pages in place of a cache that does not go with something else."""

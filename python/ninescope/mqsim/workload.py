@@ -10,8 +10,7 @@ from typing import Any
 from ninescope._native import ConfigError
 from ninescope.mqsim import pieces, resources
 from ninescope.mqsim.document import Element, Sheet, read
-from ninescope.mqsim.drive import Drive
-from ninescope.mqsim.report import Left, Part
+from ninescope.mqsim.report import Drive, Left, Part
 from ninescope.mqsim.settings import CARRIED, OTHERWISE, UNKNOWN, WRONG, unknown
 
 _SECTOR = 512
