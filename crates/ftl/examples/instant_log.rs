@@ -46,21 +46,14 @@ impl Case {
             Geometry::checked(channels, packages, dies, planes, blocks, pages, page_bytes, unit_bytes, frontier_planes)
                 .map_err(|error| format!("{} {}", error.key, error.message))?;
         Ok(FtlConfig {
-            geometry,
             logical_units: self.logical_units,
-            translation_units: 0,
             reserve_groups: self.reserve_groups,
             page_allocation: self.page_allocation.clone(),
-            stream_choice: Default::default(),
             free_block_choice: self.free_block_choice.clone(),
             gc_trigger: self.gc_trigger.clone(),
             victim_selection: self.victim.clone(),
-            partitions: Vec::new(),
-            homes: Vec::new(),
-            zones: None,
-            breakdown: None,
-            wear_leveling: Default::default(),
             seed: self.seed,
+            ..FtlConfig::bare(geometry)
         })
     }
 }

@@ -21,21 +21,11 @@ fn main() {
         serde_json::from_value(serde_json::json!({ "policy": victim })).expect("a victim policy");
     let geometry = Geometry::checked(1, 1, 1, 1, number(groups), number(pages), 4096, 4096, 1).expect("legal");
     let config = FtlConfig {
-        geometry,
         logical_units: (f64::from(geometry.units()) / SPARE) as u32,
-        translation_units: 0,
         reserve_groups: 1,
-        page_allocation: Default::default(),
-        stream_choice: Default::default(),
-        free_block_choice: Default::default(),
-        gc_trigger: Default::default(),
         victim_selection: victim,
-        partitions: Vec::new(),
-        homes: Vec::new(),
-        zones: None,
-        breakdown: None,
-        wear_leveling: Default::default(),
         seed: 1,
+        ..FtlConfig::bare(geometry)
     };
     let mut ftl = Ftl::new(&config).expect("enough spare groups");
     let units = config.logical_units;

@@ -62,6 +62,28 @@ const WORKING_GROUPS: u32 = 3;
 const RESERVE_FOR_CLEAN_DATA: u32 = 2;
 
 impl FtlConfig {
+    /// A layer of that shape with the default policies, and nothing that a drive has only where it says so: no units for the host, no
+    /// reserve, seed 0.
+    pub fn bare(geometry: Geometry) -> Self {
+        Self {
+            geometry,
+            logical_units: 0,
+            translation_units: 0,
+            reserve_groups: 0,
+            page_allocation: Default::default(),
+            stream_choice: Default::default(),
+            free_block_choice: Default::default(),
+            gc_trigger: Default::default(),
+            victim_selection: Default::default(),
+            partitions: Vec::new(),
+            homes: Vec::new(),
+            zones: None,
+            wear_leveling: Default::default(),
+            breakdown: None,
+            seed: 0,
+        }
+    }
+
     /// Block groups of each pool that cannot hold the host's data at rest.
     pub fn spare_groups_needed(&self) -> u32 {
         self.spare_groups_of(self.geometry.blocks_per_plane)

@@ -193,23 +193,7 @@ impl Ftl {
 
     /// No translation layer: a drive without flash, whose map is empty.
     pub fn absent() -> Self {
-        Self::unchecked(&FtlConfig {
-            geometry: Geometry::absent(),
-            logical_units: 0,
-            translation_units: 0,
-            reserve_groups: 0,
-            page_allocation: Default::default(),
-            stream_choice: Default::default(),
-            free_block_choice: Default::default(),
-            gc_trigger: Default::default(),
-            victim_selection: Default::default(),
-            partitions: Vec::new(),
-            homes: Vec::new(),
-            zones: None,
-            breakdown: None,
-            wear_leveling: Default::default(),
-            seed: 0,
-        })
+        Self::unchecked(&FtlConfig::bare(Geometry::absent()))
     }
 
     fn unchecked(config: &FtlConfig) -> Self {

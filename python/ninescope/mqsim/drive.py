@@ -262,10 +262,10 @@ def _starts_empty(part: Drive, device: Sheet) -> None:
         return
     geometry, ftl = part.table["geometry"], part.table["ftl"]
     blocks = geometry["blocks_per_plane"]
-    filled = math.ceil(blocks / (1 + ftl["over_provisioning"]))
+    of_host = blocks / (1 + ftl["over_provisioning"])
+    filled = math.ceil(of_host)
     why = f"Block_No_Per_Plane, and with Enabled_Preconditioning = false {filled} more for what is read"
     part.put("geometry.blocks_per_plane", blocks + filled, f"--as mqsim: {why}")
-    of_host = blocks / (1 + ftl["over_provisioning"])
     spare = round((blocks + filled) / of_host - 1, 7)
     part.put(
         "ftl.over_provisioning", spare, "Overprovisioning_Ratio; --as mqsim: and the blocks that are empty"

@@ -162,10 +162,20 @@ impl<K: Kind> Device<K> {
         parts: &mut Parts,
         transaction: u32,
     ) -> Result<(), SimulationError> {
+        if self.cuts_through() && self.host.command(command).pending == 1 {
+            self.ends_without_answer(command);
+        }
+        self.end_part(command, parts, transaction)
+    }
+
+    /// The same of one that may be what DRAM was asked for.
+    pub(super) fn end_part(
+        &mut self,
+        command: u32,
+        parts: &mut Parts,
+        transaction: u32,
+    ) -> Result<(), SimulationError> {
         if self.host.part_ends(command) {
-            if self.cuts_through() {
-                self.ends_without_answer(command);
-            }
             return self.complete(command, parts, transaction);
         }
         if let Some(tenants) = &mut self.run.transactions.tenants {

@@ -94,7 +94,7 @@ impl<K: Kind> Device<K> {
     /// What waited for an access goes on.
     fn dram_access_ended(&mut self, access: &DramAccess) -> Result<(), SimulationError> {
         match access.usage {
-            DramUse::WriteIn if self.cuts_through() => self.part_is_in(access.command),
+            DramUse::WriteIn if self.cuts_through() => self.end_part(access.command, &mut Parts::default(), NONE),
             DramUse::WriteIn if self.flow == Flow::Tier => self.start_tiered_write_when_mapped(access.command),
             DramUse::WriteIn => self.look_up_in_dram(access.command),
             DramUse::LookUp if self.flow == Flow::Tier => self.start_tiered_when_mapped(access.command),
@@ -147,7 +147,7 @@ impl<K: Kind> Device<K> {
 
     /// The data of a write have crossed the link.
     pub(super) fn write_comes_into_dram(&mut self, index: u32) -> Result<(), SimulationError> {
-        if self.dram.as_ref().is_none_or(|dram| !dram.config().write_buffer || dram.config().cut_through) {
+        if !self.goes_into_dram_first() {
             return self.look_up_in_dram(index);
         }
         self.data_come_in(index, self.host.command(index).sectors);
@@ -158,20 +158,25 @@ impl<K: Kind> Device<K> {
     /// the slot lies in DRAM.
     #[inline(never)]
     pub(super) fn tiered_write_comes_into_dram(&mut self, index: u32) -> Result<(), SimulationError> {
-        if self.dram.as_ref().is_none_or(|dram| !dram.config().write_buffer || dram.config().cut_through) {
-            return self.start_tiered_write_when_mapped(index);
+        match if self.goes_into_dram_first() { self.sectors_written_below(index) } else { 0 } {
+            0 => self.start_tiered_write_when_mapped(index),
+            below => {
+                self.data_come_in(index, below);
+                Ok(())
+            }
         }
+    }
+
+    /// How many sectors of a write would go below at once.
+    fn sectors_written_below(&mut self, index: u32) -> u32 {
         let HostCommand { lba, sectors, .. } = *self.host.command(index);
-        let mut below = 0;
-        for (page, mask) in pages_of(lba, sectors, self.sectors_per_page()) {
-            let goes_below = self.tiered().would_write_below(page, mask, sectors);
-            below += if goes_below { mask.count_ones() } else { 0 };
-        }
-        if below == 0 {
-            return self.start_tiered_write_when_mapped(index);
-        }
-        self.data_come_in(index, below);
-        Ok(())
+        let pages = pages_of(lba, sectors, self.sectors_per_page());
+        let below = pages.filter(|&(page, mask)| self.tiered().would_write_below(page, mask, sectors));
+        below.map(|(_, mask)| mask.count_ones()).sum()
+    }
+
+    fn goes_into_dram_first(&self) -> bool {
+        self.dram.as_ref().is_some_and(|dram| dram.config().goes_in_first())
     }
 
     /// So many sectors of a write go into the write buffer.
@@ -194,15 +199,13 @@ impl<K: Kind> Device<K> {
         self.data_come_in(index, sectors);
     }
 
-    /// They are in.
-    fn part_is_in(&mut self, index: u32) -> Result<(), SimulationError> {
-        if self.host.part_ends(index) {
-            return self.complete(index, &mut Parts::default(), NONE);
+    /// The same on a drive with two media, of what goes below.
+    #[inline(never)]
+    pub(super) fn tiered_data_come_in_beside(&mut self, index: u32) {
+        let below = self.sectors_written_below(index);
+        if below > 0 {
+            self.data_come_in_beside(index, below);
         }
-        if let Some(tenants) = &mut self.run.transactions.tenants {
-            tenants.drop_carried();
-        }
-        Ok(())
     }
 
     /// A command asks the map where its units lie: one row for each page of it, one entry for each unit.
@@ -278,11 +281,8 @@ impl<K: Kind> Device<K> {
     /// go. Returns whether there are any.
     #[inline(never)]
     pub(super) fn pages_leave_dram(&mut self, command: &FlashCommand) -> bool {
-        let Some(&DramConfig { write_buffer, cut_through, map, .. }) = self.dram.as_ref().map(|dram| dram.config())
-        else {
-            return false;
-        };
-        let of_buffer = write_buffer && !cut_through;
+        let Some(config) = self.dram.as_ref().map(|dram| *dram.config()) else { return false };
+        let (of_buffer, map) = (config.goes_in_first(), config.map);
         if command.kind != CommandKind::Program {
             return false;
         }
@@ -367,13 +367,14 @@ impl<K: Kind> Device<K> {
     /// The access of flash with which a command ends and whose data were in DRAM, `NONE` where it ends with what the controller
     /// answered; none where it ends with something else.
     fn data_ended_with(&self, index: u32, transaction: u32) -> Option<u32> {
-        let DramConfig { write_buffer, cut_through, read_data, map, .. } = *self.dram.as_ref()?.config();
+        let config = *self.dram.as_ref()?.config();
+        let DramConfig { cut_through, read_data, map, .. } = config;
         let of_flash = || transaction != NONE && self.run.transactions.slab[transaction].is_of_flash();
         let had_data = match self.host.command(index).op {
             Op::Read => transaction == NONE || read_data && of_flash(),
             Op::Write if cut_through && transaction == NONE => true,
             // Beside pages of the map its program waits for them.
-            Op::Write => (write_buffer && !cut_through || map) && of_flash(),
+            Op::Write => (config.goes_in_first() || map) && of_flash(),
             Op::Trim | Op::Flush => false,
         };
         had_data.then_some(transaction)

@@ -518,24 +518,8 @@ mod tests {
     #[test]
     fn work_that_nothing_will_ever_finish_is_an_error_that_names_its_holders() {
         let geometry = Geometry::checked(1, 1, 1, 1, 8, 4, 4096, 4096, 1).expect("a legal geometry");
-        let ftl = Ftl::new(&FtlConfig {
-            geometry,
-            logical_units: 8,
-            translation_units: 0,
-            reserve_groups: 1,
-            page_allocation: Default::default(),
-            stream_choice: Default::default(),
-            free_block_choice: Default::default(),
-            gc_trigger: Default::default(),
-            victim_selection: Default::default(),
-            partitions: Vec::new(),
-            homes: Vec::new(),
-            zones: None,
-            breakdown: None,
-            wear_leveling: Default::default(),
-            seed: 1,
-        })
-        .expect("enough spare blocks");
+        let ftl = Ftl::new(&FtlConfig { logical_units: 8, reserve_groups: 1, seed: 1, ..FtlConfig::bare(geometry) })
+            .expect("enough spare blocks");
         let timing = NandTiming {
             read: vec![Ns(1)],
             program: vec![Ns(1)],

@@ -37,6 +37,11 @@ pub struct DramConfig {
 }
 
 impl DramConfig {
+    /// What is written is in it before it goes on, and leaves it for its die.
+    pub fn goes_in_first(&self) -> bool {
+        self.write_buffer && !self.cut_through
+    }
+
     /// How long the bus is taken by something that opens so many rows and moves so many bytes.
     pub fn time(&self, rows: u32, bytes: u64) -> Ns {
         Ns(self.access.0 * u64::from(rows)) + self.rate.burst(bytes)

@@ -20,21 +20,11 @@ const NOTHING_BREAKS: BreakdownConfig = BreakdownConfig {
 fn config(breakdown: BreakdownConfig, seed: u64) -> FtlConfig {
     let geometry = Geometry::checked(2, 1, 2, 1, 64, 8, 16_384, 4_096, 1).expect("a legal geometry");
     FtlConfig {
-        zones: None,
-        geometry,
         logical_units: geometry.units() / 2,
-        translation_units: 0,
         reserve_groups: 2,
-        page_allocation: Default::default(),
-        stream_choice: Default::default(),
-        free_block_choice: Default::default(),
-        gc_trigger: Default::default(),
-        victim_selection: Default::default(),
-        partitions: Vec::new(),
-        homes: Vec::new(),
         breakdown: Some(breakdown),
-        wear_leveling: Default::default(),
         seed,
+        ..FtlConfig::bare(geometry)
     }
 }
 

@@ -9,21 +9,11 @@ use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa};
 /// One pool: 12 groups of 4 pages of 2 units.
 fn config() -> FtlConfig {
     FtlConfig {
-        geometry: Geometry::checked(1, 1, 1, 1, 12, 4, 8192, 4096, 1).expect("legal"),
         logical_units: 56,
-        translation_units: 0,
         reserve_groups: 1,
-        page_allocation: Default::default(),
-        stream_choice: Default::default(),
-        free_block_choice: Default::default(),
-        gc_trigger: Default::default(),
         victim_selection: VictimSelectionConfig::CostBenefit(CostBenefit {}),
-        partitions: Vec::new(),
-        homes: Vec::new(),
-        zones: None,
-        breakdown: None,
-        wear_leveling: Default::default(),
         seed: 5,
+        ..FtlConfig::bare(Geometry::checked(1, 1, 1, 1, 12, 4, 8192, 4096, 1).expect("legal"))
     }
 }
 

@@ -64,21 +64,15 @@ const RANDOM: u32 = 1_024 * PAGES;
 
 fn config(streams: StreamChoiceConfig, geometry: Geometry, logical_units: u32) -> FtlConfig {
     FtlConfig {
-        geometry,
         logical_units,
-        translation_units: 0,
         reserve_groups: 1,
         page_allocation: PageAllocationConfig::default(),
         stream_choice: streams,
         free_block_choice: FreeBlockChoiceConfig::default(),
         gc_trigger: GcTriggerConfig::FreeGroups(FreeGroups { beyond_reserve: BEYOND_RESERVE }),
         victim_selection: VictimSelectionConfig::default(),
-        partitions: Vec::new(),
-        homes: Vec::new(),
-        zones: None,
-        breakdown: None,
-        wear_leveling: Default::default(),
         seed: 1,
+        ..FtlConfig::bare(geometry)
     }
 }
 

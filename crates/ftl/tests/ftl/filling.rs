@@ -31,21 +31,15 @@ fn configs() -> Vec<FtlConfig> {
         for spare_groups in [3, 6] {
             let space = geometry.units() - spare_groups * geometry.pools() * geometry.units_per_group();
             let config = || FtlConfig {
-                geometry,
                 logical_units: space,
-                translation_units: 0,
                 reserve_groups: 2,
                 page_allocation: PageAllocationConfig::default(),
                 stream_choice: StreamChoiceConfig::default(),
                 free_block_choice: FreeBlockChoiceConfig::default(),
                 gc_trigger: GcTriggerConfig::default(),
                 victim_selection: VictimSelectionConfig::default(),
-                partitions: Vec::new(),
-                homes: Vec::new(),
-                zones: None,
-                breakdown: None,
-                wear_leveling: Default::default(),
                 seed: 3,
+                ..FtlConfig::bare(geometry)
             };
             let allocations = PageAllocationConfig::all().into_iter();
             configs.extend(allocations.map(|page_allocation| FtlConfig { page_allocation, ..config() }));

@@ -13,21 +13,12 @@ use ninescope_oracles::write_amplification::{self as oracle, TrafficClass};
 fn config(homes: &[&[u32]], logical_units: u32) -> FtlConfig {
     let described = serde_json::json!({ "policy": "hinted", "streams": homes.len().max(2) });
     FtlConfig {
-        geometry: Geometry::checked(4, 1, 1, 1, 20, 8, 4_096, 4_096, 1).expect("a legal geometry"),
         logical_units,
-        translation_units: 0,
         reserve_groups: 1,
-        page_allocation: Default::default(),
         stream_choice: serde_json::from_value::<StreamChoiceConfig>(described).expect("a choice"),
-        free_block_choice: Default::default(),
-        gc_trigger: Default::default(),
-        victim_selection: Default::default(),
-        partitions: Vec::new(),
-        breakdown: None,
-        wear_leveling: Default::default(),
         homes: homes.iter().map(|pools| pools.to_vec()).collect(),
-        zones: None,
         seed: 1,
+        ..FtlConfig::bare(Geometry::checked(4, 1, 1, 1, 20, 8, 4_096, 4_096, 1).expect("a legal geometry"))
     }
 }
 

@@ -8,21 +8,11 @@ const POOL: Pool = Pool(0);
 /// One pool of eight groups of two units that collects whenever there is anything to gain.
 fn drive() -> Ftl {
     Ftl::new(&FtlConfig {
-        geometry: Geometry::checked(1, 1, 1, 1, 8, 2, 4096, 4096, 1).expect("a legal geometry"),
         logical_units: 6,
-        translation_units: 0,
         reserve_groups: 1,
-        page_allocation: Default::default(),
-        stream_choice: Default::default(),
-        free_block_choice: Default::default(),
         gc_trigger: serde_json::from_str(r#"{"policy": "free-groups", "beyond_reserve": 4}"#).expect("a policy"),
-        victim_selection: Default::default(),
-        partitions: Vec::new(),
-        homes: Vec::new(),
-        zones: None,
-        breakdown: None,
-        wear_leveling: Default::default(),
         seed: 1,
+        ..FtlConfig::bare(Geometry::checked(1, 1, 1, 1, 8, 2, 4096, 4096, 1).expect("a legal geometry"))
     })
     .expect("enough spare blocks")
 }

@@ -13,23 +13,7 @@ fn geometry(channels: u32) -> Geometry {
 }
 
 fn config(channels: u32, logical_units: u32) -> FtlConfig {
-    FtlConfig {
-        geometry: geometry(channels),
-        logical_units,
-        translation_units: 0,
-        reserve_groups: 1,
-        page_allocation: Default::default(),
-        stream_choice: Default::default(),
-        free_block_choice: Default::default(),
-        gc_trigger: Default::default(),
-        victim_selection: Default::default(),
-        partitions: Vec::new(),
-        homes: Vec::new(),
-        zones: None,
-        breakdown: None,
-        wear_leveling: Default::default(),
-        seed: 1,
-    }
+    FtlConfig { logical_units, reserve_groups: 1, seed: 1, ..FtlConfig::bare(geometry(channels)) }
 }
 
 const FEW: u32 = 250;

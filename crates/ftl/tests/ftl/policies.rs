@@ -29,21 +29,14 @@ fn one_pool() -> Geometry {
 
 fn config(geometry: Geometry, logical_units: u32) -> FtlConfig {
     FtlConfig {
-        geometry,
         logical_units,
-        translation_units: 0,
         reserve_groups: RESERVE,
         page_allocation: PageAllocationConfig::default(),
-        stream_choice: Default::default(),
         free_block_choice: FreeBlockChoiceConfig::default(),
         gc_trigger: GcTriggerConfig::default(),
         victim_selection: VictimSelectionConfig::default(),
-        partitions: Vec::new(),
-        homes: Vec::new(),
-        zones: None,
-        breakdown: None,
-        wear_leveling: Default::default(),
         seed: 5,
+        ..FtlConfig::bare(geometry)
     }
 }
 

@@ -11,21 +11,15 @@ use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa, Stream};
 /// Two dies of two planes, each plane by itself: 4 pools of 16 groups of 8 units, 2 units to a page.
 fn config() -> FtlConfig {
     FtlConfig {
-        geometry: Geometry::checked(2, 1, 1, 2, 16, 4, 8_192, 4_096, 1).expect("a legal geometry"),
         logical_units: 200,
-        translation_units: 0,
         reserve_groups: 2,
         page_allocation: PageAllocationConfig::default(),
         stream_choice: StreamChoiceConfig::default(),
         free_block_choice: FreeBlockChoiceConfig::default(),
         gc_trigger: GcTriggerConfig::default(),
         victim_selection: VictimSelectionConfig::default(),
-        partitions: Vec::new(),
-        homes: Vec::new(),
-        zones: None,
-        breakdown: None,
-        wear_leveling: Default::default(),
         seed: 3,
+        ..FtlConfig::bare(Geometry::checked(2, 1, 1, 2, 16, 4, 8_192, 4_096, 1).expect("a legal geometry"))
     }
 }
 

@@ -14,21 +14,11 @@ fn geometry(frontier_planes: u32) -> Geometry {
 
 fn config(order: Order, geometry: Geometry) -> FtlConfig {
     FtlConfig {
-        geometry,
         logical_units: geometry.pools() * geometry.units_per_group() * 6,
-        translation_units: 0,
         reserve_groups: 1,
         page_allocation: PageAllocationConfig::StaticStriping(StaticStriping { order }),
-        stream_choice: Default::default(),
-        free_block_choice: Default::default(),
-        gc_trigger: Default::default(),
-        victim_selection: Default::default(),
-        partitions: Vec::new(),
-        homes: Vec::new(),
-        zones: None,
-        breakdown: None,
-        wear_leveling: Default::default(),
         seed: 1,
+        ..FtlConfig::bare(geometry)
     }
 }
 

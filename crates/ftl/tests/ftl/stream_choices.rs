@@ -116,21 +116,15 @@ impl Skewed {
     fn new(streams: StreamChoiceConfig, victim_selection: VictimSelectionConfig) -> Self {
         let geometry = Geometry::checked(1, 1, 1, 1, GROUPS, PAGES, 4096, 4096, 1).expect("legal");
         let config = FtlConfig {
-            geometry,
             logical_units: (f64::from(GROUPS * PAGES) / 1.28) as u32,
-            translation_units: 0,
             reserve_groups: 1,
             page_allocation: PageAllocationConfig::default(),
             stream_choice: streams,
             free_block_choice: FreeBlockChoiceConfig::default(),
             gc_trigger: GcTriggerConfig::FreeGroups(FreeGroups { beyond_reserve: BEYOND_RESERVE }),
             victim_selection,
-            partitions: Vec::new(),
-            homes: Vec::new(),
-            zones: None,
-            breakdown: None,
-            wear_leveling: Default::default(),
             seed: 1,
+            ..FtlConfig::bare(geometry)
         };
         Self { ftl: Ftl::new(&config).expect("enough spare groups"), stream: RandomStream::new(1, "tests", "skewed") }
     }
@@ -213,21 +207,15 @@ fn no_choice_gets_stuck_with_the_least_spare() {
                 Geometry::checked(channels, 1, 1, 1, blocks, pages, page, 4_096, 1).expect("a legal shape")
             };
             let mut config = FtlConfig {
-                geometry: geometry(1),
                 logical_units: data_groups * pages * units_per_page * channels,
-                translation_units: 0,
                 reserve_groups: reserve,
                 page_allocation: PageAllocationConfig::default(),
                 stream_choice: choice(serde_json::json!({ "policy": policy })),
                 free_block_choice: FreeBlockChoiceConfig::default(),
                 gc_trigger: GcTriggerConfig::default(),
                 victim_selection: [GREEDY, FIFO][world as usize % 2].clone(),
-                partitions: Vec::new(),
-                homes: Vec::new(),
-                zones: None,
-                breakdown: None,
-                wear_leveling: Default::default(),
                 seed: world,
+                ..FtlConfig::bare(geometry(1))
             };
             config.geometry = geometry(data_groups + config.spare_groups_needed());
             let mut ftl = Ftl::new(&config).expect("as much as the check asks");

@@ -30,21 +30,15 @@ fn smallest(
         Geometry::checked(channels, 1, 1, 1, blocks, pages, page, 4_096, 1).expect("a legal shape")
     };
     let mut config = FtlConfig {
-        geometry: geometry(1),
         logical_units: data_groups * pages * units_per_page * channels,
-        translation_units: 0,
         reserve_groups: reserve,
         page_allocation: PageAllocationConfig::default(),
         stream_choice: streams,
         free_block_choice: FreeBlockChoiceConfig::default(),
         gc_trigger: GcTriggerConfig::default(),
         victim_selection: VictimSelectionConfig::default(),
-        partitions: Vec::new(),
-        homes: Vec::new(),
-        zones: None,
-        breakdown: None,
-        wear_leveling: Default::default(),
         seed: 1,
+        ..FtlConfig::bare(geometry(1))
     };
     config.geometry = geometry(data_groups + config.spare_groups_needed());
     config.check().expect("enough");
@@ -304,21 +298,15 @@ fn what_is_healed_is_clean_and_not_of_the_host() {
 fn overwritten(streams: &str, reserve: u32, overwrites: u32) -> FtlCounters {
     let geometry = Geometry::checked(1, 1, 1, 1, 48, 16, 8_192, 4_096, 1).expect("a legal shape");
     let config = FtlConfig {
-        geometry,
         logical_units: 36 * 32,
-        translation_units: 0,
         reserve_groups: reserve,
         page_allocation: PageAllocationConfig::default(),
         stream_choice: named(streams),
         free_block_choice: FreeBlockChoiceConfig::default(),
         gc_trigger: GcTriggerConfig::default(),
         victim_selection: named("greedy"),
-        partitions: Vec::new(),
-        homes: Vec::new(),
-        zones: None,
-        breakdown: None,
-        wear_leveling: Default::default(),
         seed: 1,
+        ..FtlConfig::bare(geometry)
     };
     let mut ftl = Ftl::new(&config).expect("enough");
     let mut driver = InstantDriver::new(&mut ftl);

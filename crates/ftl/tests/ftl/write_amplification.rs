@@ -74,21 +74,14 @@ impl Drive {
     fn new(victim_selection: VictimSelectionConfig, pages_per_block: u32, spare_factor: f64) -> Self {
         let geometry = Geometry::checked(1, 1, 1, 1, GROUPS, pages_per_block, 4096, 4096, 1).expect("legal");
         let config = FtlConfig {
-            geometry,
             logical_units: (f64::from(candidate_units(pages_per_block)) / spare_factor).round() as u32,
-            translation_units: 0,
             reserve_groups: RESERVE,
             page_allocation: PageAllocationConfig::default(),
-            stream_choice: Default::default(),
             free_block_choice: FreeBlockChoiceConfig::default(),
             gc_trigger: GcTriggerConfig::FreeGroups(FreeGroups { beyond_reserve: BEYOND_RESERVE }),
             victim_selection,
-            partitions: Vec::new(),
-            homes: Vec::new(),
-            zones: None,
-            breakdown: None,
-            wear_leveling: Default::default(),
             seed: 1,
+            ..FtlConfig::bare(geometry)
         };
         let ftl = Ftl::new(&config).expect("enough spare groups");
         let stream = RandomStream::new(1, "tests", "host writes");
@@ -562,21 +555,14 @@ fn trims_with_little_spare_space_meet_the_occupancy_form() {
 fn a_settled_drive_has_padded_its_open_pages_and_programmed_everything() {
     let geometry = Geometry::checked(2, 1, 1, 2, 16, 8, 16_384, 4096, 2).expect("legal");
     let config = FtlConfig {
-        geometry,
         logical_units: geometry.units() / 2,
-        translation_units: 0,
         reserve_groups: 1,
         page_allocation: PageAllocationConfig::default(),
-        stream_choice: Default::default(),
         free_block_choice: FreeBlockChoiceConfig::default(),
         gc_trigger: GcTriggerConfig::default(),
         victim_selection: GREEDY,
-        partitions: Vec::new(),
-        homes: Vec::new(),
-        zones: None,
-        breakdown: None,
-        wear_leveling: Default::default(),
         seed: 1,
+        ..FtlConfig::bare(geometry)
     };
     let mut ftl = Ftl::new(&config).expect("enough spare groups");
     let mut driver = InstantDriver::new(&mut ftl);

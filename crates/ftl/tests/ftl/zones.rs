@@ -11,21 +11,10 @@ fn config(pools: u32, size: u32, open: u32, active: u32) -> FtlConfig {
     // Zones that are no good, where there are as many.
     let bad = |zone| if pools == 2 { vec![zone] } else { Vec::new() };
     FtlConfig {
-        breakdown: None,
-        wear_leveling: Default::default(),
-        geometry,
         logical_units: size * 4 / pools * 5,
-        translation_units: 0,
-        reserve_groups: 0,
-        page_allocation: Default::default(),
-        stream_choice: Default::default(),
-        free_block_choice: Default::default(),
-        gc_trigger: Default::default(),
-        victim_selection: Default::default(),
-        partitions: Vec::new(),
-        homes: Vec::new(),
         zones: Some(ZoneConfig { pools, size, open, active, read_only: bad(8), offline: bad(9) }),
         seed: 1,
+        ..FtlConfig::bare(geometry)
     }
 }
 

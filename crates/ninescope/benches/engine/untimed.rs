@@ -19,21 +19,10 @@ const SPARE: f64 = 1.28;
 fn drive(blocks: u32) -> FtlConfig {
     let geometry = Geometry::checked(8, 4, 2, 2, blocks, 256, 16_384, 4_096, 2).expect("a legal geometry");
     FtlConfig {
-        geometry,
         logical_units: (f64::from(geometry.units()) / SPARE) as u32,
-        translation_units: 0,
         reserve_groups: 1,
-        page_allocation: Default::default(),
-        stream_choice: Default::default(),
-        free_block_choice: Default::default(),
-        gc_trigger: Default::default(),
-        victim_selection: Default::default(),
-        partitions: Vec::new(),
-        homes: Vec::new(),
-        zones: None,
-        breakdown: None,
-        wear_leveling: Default::default(),
         seed: 1,
+        ..FtlConfig::bare(geometry)
     }
 }
 

@@ -22,23 +22,7 @@ const SMALL_MAP_PAGES: u32 = 8;
 
 /// The translation layer of a drive without flash.
 pub fn no_ftl(geometry: Geometry, seed: u64) -> FtlConfig {
-    FtlConfig {
-        geometry,
-        logical_units: 0,
-        translation_units: 0,
-        reserve_groups: 0,
-        page_allocation: Default::default(),
-        stream_choice: Default::default(),
-        free_block_choice: Default::default(),
-        gc_trigger: Default::default(),
-        victim_selection: Default::default(),
-        partitions: Vec::new(),
-        homes: Vec::new(),
-        zones: None,
-        breakdown: None,
-        wear_leveling: Default::default(),
-        seed,
-    }
+    FtlConfig { seed, ..FtlConfig::bare(geometry) }
 }
 
 pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<FtlConfig, Error> {

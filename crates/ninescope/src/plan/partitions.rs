@@ -260,23 +260,7 @@ mod tests {
     /// Two channels of two dies of one plane, 12 blocks of 8 units each: 384 units, 200 of them the host's.
     fn ftl() -> FtlConfig {
         let geometry = Geometry::checked(2, 1, 2, 1, 12, 8, 4_096, 4_096, 1).expect("legal");
-        FtlConfig {
-            geometry,
-            logical_units: 200,
-            translation_units: 0,
-            reserve_groups: 1,
-            page_allocation: Default::default(),
-            stream_choice: Default::default(),
-            free_block_choice: Default::default(),
-            gc_trigger: Default::default(),
-            victim_selection: Default::default(),
-            partitions: Vec::new(),
-            homes: Vec::new(),
-            zones: None,
-            breakdown: None,
-            wear_leveling: Default::default(),
-            seed: 1,
-        }
+        FtlConfig { logical_units: 200, reserve_groups: 1, seed: 1, ..FtlConfig::bare(geometry) }
     }
 
     fn job(name: &str, channels: Option<&[u32]>, dies: Option<&[u32]>) -> JobConfig {

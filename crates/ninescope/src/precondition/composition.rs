@@ -288,21 +288,12 @@ mod tests {
         let collected = f64::from(geometry.groups() - 2 * POOLS) * f64::from(PAGES);
         let named = |policy: &str| serde_json::json!({ "policy": policy });
         FtlConfig {
-            geometry,
             logical_units: (collected / spare) as u32,
-            translation_units: 0,
             reserve_groups: 1,
             page_allocation: serde_json::from_value(named(allocation)).expect("an allocation"),
-            stream_choice: Default::default(),
-            free_block_choice: Default::default(),
-            gc_trigger: Default::default(),
             victim_selection: serde_json::from_value(named(victim)).expect("a victim"),
-            partitions: Vec::new(),
-            homes: Vec::new(),
-            zones: None,
-            breakdown: None,
-            wear_leveling: Default::default(),
             seed: 5,
+            ..FtlConfig::bare(geometry)
         }
     }
 

@@ -46,12 +46,7 @@ impl<K: Kind> Device<K> {
             self.run.transactions.has_several_parts(index, false);
         }
         if self.cuts_through() {
-            let goes_below = |device: &mut Self, page, mask| device.tiered().would_write_below(page, mask, sectors);
-            let below = pages().filter(|&(page, mask)| goes_below(self, page, mask));
-            match below.map(|(_, mask)| mask.count_ones()).sum() {
-                0 => {}
-                below => self.data_come_in_beside(index, below),
-            }
+            self.tiered_data_come_in_beside(index);
         }
         for (page, mask) in pages() {
             match self.tiered().write(lane, page, mask, sectors) {

@@ -476,7 +476,6 @@ impl Drive {
     pub fn parts(&self) -> (Ftl, Nand) {
         let geometry = self.geometry();
         let mut ftl = Ftl::new(&FtlConfig {
-            geometry,
             logical_units: self.logical_units,
             translation_units: self.map_pages(),
             reserve_groups: self.reserve,
@@ -485,12 +484,8 @@ impl Drive {
             free_block_choice: self.free_block_choice.clone(),
             gc_trigger: self.gc_trigger.clone(),
             victim_selection: self.victim.clone(),
-            partitions: Vec::new(),
-            homes: Vec::new(),
-            zones: None,
-            breakdown: None,
-            wear_leveling: Default::default(),
             seed: self.seed,
+            ..FtlConfig::bare(geometry)
         })
         .expect("a drive that can collect");
         let prepare = if self.prepared_is_clean { InstantDriver::of_clean_data } else { InstantDriver::new };
