@@ -411,33 +411,15 @@ impl Ftl {
     }
 
     fn candidates(&self, pool: Pool) -> CandidateView<'_> {
-        let blocks = self.geometry.blocks_per_plane;
-        let first = pool.0 * blocks;
-        CandidateView {
-            pool,
-            first,
-            units_per_group: self.geometry.units_per_group(),
-            valid_counts: &self.valid_counts,
-            records: &self.groups[first as usize..(first + blocks) as usize],
-            filled: self.closed_groups,
-        }
+        CandidateView::of(pool, &self.geometry, (&self.valid_counts, &self.groups), self.closed_groups)
     }
 
     /// Chooses a victim. Without `fill` it does so only where the candidates together hold at least one
     /// group's worth of invalid units: less could not free a group, however often it is moved about.
     #[inline(never)]
     fn start_collection(&mut self, pool: Pool, fill: bool) -> bool {
-        let blocks = self.geometry.blocks_per_plane;
-        let first = pool.0 * blocks;
         // Not by `candidates`, which would borrow the policy with all the rest.
-        let view = CandidateView {
-            pool,
-            first,
-            units_per_group: self.geometry.units_per_group(),
-            valid_counts: &self.valid_counts,
-            records: &self.groups[first as usize..(first + blocks) as usize],
-            filled: self.closed_groups,
-        };
+        let view = CandidateView::of(pool, &self.geometry, (&self.valid_counts, &self.groups), self.closed_groups);
         if !fill && reclaimable_units(&view, 0) < view.units_per_group {
             return false;
         }

@@ -85,8 +85,6 @@ impl Ftl {
     /// A group was erased, and is free: another one may have to make way.
     #[cold]
     pub(super) fn level_wear(&mut self, pool: Pool, group: BlockGroup) {
-        let blocks = self.geometry.blocks_per_plane;
-        let first = pool.0 * blocks;
         let erases = self.groups[group.index()].erase_count;
         let read_only = self.is_read_only();
         let Some(leveling) = &mut self.leveling else { return };
@@ -98,14 +96,7 @@ impl Ftl {
         if *under_way != NONE || read_only {
             return;
         }
-        let view = CandidateView {
-            pool,
-            first,
-            units_per_group: self.geometry.units_per_group(),
-            valid_counts: &self.valid_counts,
-            records: &self.groups[first as usize..(first + blocks) as usize],
-            filled: self.closed_groups,
-        };
+        let view = CandidateView::of(pool, &self.geometry, (&self.valid_counts, &self.groups), self.closed_groups);
         if let Some(index) = leveling.policy.choose(&view) {
             let chosen = view.group(index);
             *under_way = chosen.0;

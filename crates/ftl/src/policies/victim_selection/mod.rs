@@ -28,7 +28,21 @@ pub struct CandidateView<'a> {
     pub(crate) filled: u32,
 }
 
-impl CandidateView<'_> {
+impl<'a> CandidateView<'a> {
+    /// The groups of a pool among those of the drive. (Not of the layer, so that whoever looks may have a part of that.)
+    #[inline]
+    pub(crate) fn of(
+        pool: Pool,
+        geometry: &Geometry,
+        (valid_counts, groups): (&'a Minima<u32>, &'a [BlockRecord]),
+        filled: u32,
+    ) -> Self {
+        let (blocks, units_per_group) = (geometry.blocks_per_plane, geometry.units_per_group());
+        let first = pool.0 * blocks;
+        let records = &groups[first as usize..(first + blocks) as usize];
+        Self { pool, first, units_per_group, valid_counts, records, filled }
+    }
+
     /// Groups of the pool, candidates or not.
     pub fn len(&self) -> u32 {
         self.records.len() as u32
