@@ -1,0 +1,113 @@
+"""Each drive of examples/drives runs, and what it is an example of is seen at work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ninescope
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+
+Document = dict[str, Any]
+Seen = Callable[[Document], bool]
+
+
+def job(rw: str, bs: str, requests: int, **more: Any) -> dict[str, Any]:
+    """Return a job of so many requests, eight of them in flight."""
+    return {"rw": rw, "bs": bs, "requests": requests, "iodepth": 8} | more
+
+
+def some(*path: str) -> Seen:
+    """Return whether the number that lies there is more than nothing."""
+
+    def seen(document: Document) -> bool:
+        value: Any = document
+        for key in path:
+            value = value[key]
+        return bool(value > 0)
+
+    return seen
+
+
+def one_link_both_ways(document: Document) -> bool:
+    """Reads and writes of a SATA drive share a link that is full."""
+    link = document["utilisation"]["link"]
+    return bool(min(link.values()) > 0.4 and 0.95 < sum(link.values()) <= 1)
+
+
+def as_weights_say(document: Document) -> bool:
+    """Three commands of weight 3 go in to each of weight 1, and the limit holds its job to 100 MB/s."""
+    jobs = {each["name"]: each for each in document["by_job"]}
+    rate = {name: each["throughput"]["read"]["iops"] for name, each in jobs.items() if name != "limited"}
+    limited = jobs["limited"]["throughput"]["write"]["bytes_per_second"]
+    return bool(
+        abs(rate["three"] / rate["one"] - 3) < 0.05
+        and limited < 103e6
+        and all(each["arbitration"]["out_of_turn"] for each in document["by_job"] if each["name"] == "urgent")
+    )
+
+
+def on_own_channels(document: Document) -> bool:
+    """What the host says of two kinds decides where they go, and hardly any of it goes elsewhere."""
+    ftl = document["ftl"]
+    return bool(
+        all(kind["written"] for kind in ftl["streams"][1:]) and ftl["away_units"] < ftl["host_units"] / 10
+    )
+
+
+SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
+    "by-address": (job("read", "64k", 500, size="32m"), "full", [some("counters", "multi_plane_reads")]),
+    "cache-that-pushes-back": (
+        job("randwrite", "16k", 4000, iodepth=128),
+        "none",
+        [some("tier", "counters", "writes_held")],
+    ),
+    "channels-of-a-stream": ("hot-and-cold-apart", "steady", [on_own_channels]),
+    "demo": (job("randwrite", "16k", 4000), "steady", [some("counters", "gc_page_programs")]),
+    "dram-cache": (job("randwrite", "4k", 4000, size="8m"), "none", [some("tier", "hit_ratio")]),
+    "fdp": ("flash-cache", "steady", [some("fdp", "statistics", "media_bytes_written")]),
+    "firmware-cores": (job("randread", "4k", 4000), "none", [some("firmware", "counters", "waits")]),
+    "in-turns": (job("randwrite", "16k", 4000), "steady", [some("counters", "channel_waits")]),
+    "levels-wear": (job("randwrite", "16k", 8000), "steady", [some("ftl", "leveled_units")]),
+    "nvme-queues": (
+        job("randread", "128k", 2000),
+        "none",
+        [some("counters", name) for name in ("split_commands", "fetched_commands", "gathered_completions")],
+    ),
+    "one-dram": (
+        job("randread", "4k", 4000),
+        "full",
+        [some("dram", "bus", "waits"), some("map", "hit_ratio")],
+    ),
+    "sata": (job("randrw", "16k", 4000, iodepth=32), "none", [one_link_both_ways]),
+    "sectors": (job("randwrite", "512", 4000), "full", [some("counters", "read_modify_write_unmapped")]),
+    "shared-buffer": (job("randwrite", "4k", 4000, iodepth=64), "none", [some("counters", "buffer_stalls")]),
+    "slows-down": (job("randwrite", "16k", 4000), "steady", [some("counters", "throttled_units")]),
+    "small": (job("randwrite", "4k", 4000), "steady", [some("counters", "erase_commands")]),
+    "streams": ("hot-and-cold-apart", "steady", [some("ftl", "host_units")]),
+    "two-namespaces": ("two-namespaces", "footprint", [lambda found: len(found["by_namespace"]) == 2]),
+    "wears-out": (job("randwrite", "16k", 9000), "full", [some("wear", "erases_max")]),
+    "weights-and-limits": ("weights-and-limits", "none", [as_weights_say]),
+    "without-dram": (job("randread", "4k", 4000), "full", [some("counters", "map_page_reads")]),
+    "without-zones": (job("randwrite", "16k", 4000), "steady", [some("ftl", "gc_victims")]),
+    "zns": ("zone-append", "none", [some("ftl", "host_units")]),
+}
+"""Of each drive a job or the name of an example's, what the drive holds before, and what is to be seen."""
+
+
+@pytest.mark.parametrize("drive", sorted((EXAMPLES / "drives").glob("*.toml")), ids=lambda path: path.stem)
+def test_an_example_drive_shows_what_it_is_an_example_of(drive: Path) -> None:
+    words, prefill, seen = SHOWN[drive.stem]
+    workload = (
+        ninescope.Workload.job_file(EXAMPLES / "jobs" / f"{words}.toml")
+        if isinstance(words, str)
+        else ninescope.Workload.job(**words)
+    )
+    result = ninescope.Drive.from_file(drive).run(workload, prefill=prefill)
+    for index, one in enumerate(seen):
+        assert one(result.document), f"{index} is not to be seen"
