@@ -102,12 +102,16 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry, scm: &ScmAssembly) -> Re
         Below::Nothing => return Ok(None),
         Below::Flash => {
             if u64::from(geometry.unit_bytes) != slot_bytes || geometry.units_per_page() != 1 {
+                let (unit, page) = (Bytes(u64::from(geometry.unit_bytes)), Bytes(u64::from(geometry.page_bytes)));
+                // A cache in DRAM has slots of whole pages, whatever is said.
+                let others = match drive.config.scm {
+                    Some(_) => format!("the page {page} and the slot {}", Bytes(slot_bytes)),
+                    None => format!("the page {page}"),
+                };
+                let keys =
+                    if drive.config.scm.is_some() { "geometry.page_size, scm.slot_size" } else { "geometry.page_size" };
                 let message = format!(
-                    "is {}, the page {} and the slot {}: a page moves between the media as a whole, so all three must be equal \
-                     (geometry.page_size, scm.slot_size)",
-                    Bytes(u64::from(geometry.unit_bytes)),
-                    Bytes(u64::from(geometry.page_bytes)),
-                    Bytes(slot_bytes),
+                    "is {unit}, {others}: a page moves between the media as a whole, so all must be equal ({keys})"
                 );
                 return Err(drive.error_at("ftl.mapping_unit", &message));
             }
