@@ -17,7 +17,7 @@ use ninescope_ftl::policies::{
 use ninescope_media::health::ErrorModelConfig;
 use ninescope_media::scm::ProgramVerifyConfig;
 use ninescope_model::schema::Parameter;
-use ninescope_tier::PlacementConfig;
+use ninescope_tier::{EvictionConfig, PlacementConfig};
 
 use crate::error::Error;
 
@@ -44,6 +44,7 @@ const REGISTRIES: &[ToldRegistry] = &[
     (("scm.wear_leveling", SectorWearLevelingConfig::LIST), SectorWearLevelingConfig::parameters),
     (("scm.verify", ProgramVerifyConfig::LIST), ProgramVerifyConfig::parameters),
     (("tier.placement", PlacementConfig::LIST), PlacementConfig::parameters),
+    (("tier.placement.victim", EvictionConfig::LIST), EvictionConfig::parameters),
     (("tier.back_pressure", BackPressureConfig::LIST), BackPressureConfig::parameters),
     (("nand.ecc", EccSchemeConfig::LIST), EccSchemeConfig::parameters),
     (("nand.ecc.latency", LatencyConfig::LIST), LatencyConfig::parameters),

@@ -11,7 +11,7 @@ mod residency;
 mod streams;
 mod tier;
 
-pub use policies::{Access, DataPlacement, OnRead, PlacementConfig, Rules, VictimRule, WriteBack, WriteTo};
+pub use policies::{Access, DataPlacement, EvictionConfig, OnRead, PlacementConfig, Rules, WriteBack, WriteTo};
 pub use recent::RecentPages;
 pub use residency::{Residency, Slot, SlotState};
 pub use streams::ReadStreams;

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use ninescope_kernel::{IdTable, Links, NONE, RecencyList};
 
-use crate::policies::VictimRule;
+use crate::policies::EvictionConfig;
+use crate::policies::eviction::{CachedPage, USES_MAX};
 
 /// What a slot is used for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,14 +42,11 @@ pub struct Slot {
     pub state: SlotState,
     /// Its page was last written as part of a sequential request.
     pub sequential: bool,
-    /// How often its page was used since it came, up to [`USES_MAX`]; where that matters.
+    /// How often its page was used since it came, up to [`USES_MAX`]; where pages are told apart.
     pub uses: u8,
     /// The part of the medium that it belongs to.
     pub part: u8,
 }
-
-/// Uses that are told apart [count].
-const USES_MAX: u8 = 15;
 
 impl Slot {
     /// Dirty sectors that the copy on its way down does not make clean: where all are, nothing below is needed.
@@ -76,15 +74,6 @@ impl Default for Slot {
     }
 }
 
-/// How many classes of slots a rule tells apart.
-fn classes_of(rule: VictimRule) -> usize {
-    match rule {
-        VictimRule::SequentialFirst => 2,
-        VictimRule::Lfu => usize::from(USES_MAX) + 1,
-        VictimRule::Lru | VictimRule::Fifo | VictimRule::CleanFirst => 1,
-    }
-}
-
 /// All slots of the upper medium.
 #[derive(Clone, Debug)]
 pub struct Residency {
@@ -93,7 +82,13 @@ pub struct Residency {
     slots: Vec<Slot>,
     links: Vec<Links>,
     parts: Vec<Part>,
-    rule: VictimRule,
+    order: EvictionConfig,
+    /// The order tells classes of pages apart.
+    by_class: bool,
+    /// What is used is the last of its class to make way.
+    use_renews: bool,
+    /// Among so many a clean one makes way before others.
+    clean_among: usize,
 }
 
 /// Slots that are given away and emptied for themselves.
@@ -101,8 +96,7 @@ pub struct Residency {
 struct Part {
     /// How many there are.
     slots: u32,
-    /// Resident slots in the order of use, or of taking where first in is first out: all in one list, or in one for each class
-    /// that the rule tells apart, the class first whose slots are emptied first.
+    /// Resident slots, those that make way first in front: a list for each class.
     orders: Vec<RecencyList>,
     /// Free slots, the one free for longest first.
     free: VecDeque<u32>,
@@ -112,21 +106,31 @@ struct Part {
 
 impl Residency {
     /// Empty slots for `pages` pages, in one part.
-    pub fn new(slots: u32, pages: u32, rule: VictimRule) -> Self {
-        Self::divided(&[slots], pages, rule)
+    pub fn new(slots: u32, pages: u32, order: &EvictionConfig) -> Self {
+        Self::divided(&[slots], pages, order)
     }
 
     /// Empty slots for `pages` pages, so many in each part.
-    pub fn divided(parts: &[u32], pages: u32, rule: VictimRule) -> Self {
+    pub fn divided(parts: &[u32], pages: u32, order: &EvictionConfig) -> Self {
+        let classes = order.chosen().classes().max(1);
         let mut slots: Vec<Slot> = Vec::new();
         let part = |(number, &count): (usize, &u32)| {
             let first = slots.len() as u32;
             slots.resize((first + count) as usize, Slot { part: number as u8, ..Slot::default() });
-            let orders = vec![RecencyList::default(); classes_of(rule)];
+            let orders = vec![RecencyList::default(); classes];
             Part { slots: count, orders, free: (first..first + count).collect(), draining: 0 }
         };
         let parts = parts.iter().enumerate().map(part).collect();
-        Self { slot_of: IdTable::new(pages as usize), links: vec![Links::default(); slots.len()], slots, parts, rule }
+        Self {
+            slot_of: IdTable::new(pages as usize),
+            links: vec![Links::default(); slots.len()],
+            slots,
+            parts,
+            by_class: classes > 1,
+            use_renews: order.chosen().use_renews(),
+            clean_among: order.chosen().clean_among(),
+            order: order.clone(),
+        }
     }
 
     /// Parts there are.
@@ -197,77 +201,69 @@ impl Residency {
         Some(slot)
     }
 
+    /// Which list a slot belongs in.
     #[inline]
-    fn by_class(&self) -> bool {
-        self.rule == VictimRule::SequentialFirst
-    }
-
-    /// Which order a slot belongs in.
-    #[inline]
-    fn order_of(&self, slot: u32) -> usize {
-        match self.rule {
-            VictimRule::SequentialFirst => usize::from(!self.slots[slot as usize].sequential),
-            VictimRule::Lfu => usize::from(self.slots[slot as usize].uses),
-            VictimRule::Lru | VictimRule::Fifo | VictimRule::CleanFirst => 0,
+    fn class_of(&self, slot: u32) -> usize {
+        if !self.by_class {
+            return 0;
         }
+        let Slot { uses, sequential, .. } = self.slots[slot as usize];
+        self.order.chosen().class_of(&CachedPage { uses, sequential })
     }
 
     fn list(&mut self, slot: u32) {
-        let (part, order) = (self.part_of(slot), self.order_of(slot));
-        self.parts[part].orders[order].push_newest(&mut self.links, slot);
+        let (part, class) = (self.part_of(slot), self.class_of(slot));
+        self.parts[part].orders[class].push_newest(&mut self.links, slot);
     }
 
     fn unlist(&mut self, slot: u32) {
-        let (part, order) = (self.part_of(slot), self.order_of(slot));
-        self.parts[part].orders[order].remove(&mut self.links, slot);
+        let (part, class) = (self.part_of(slot), self.class_of(slot));
+        self.parts[part].orders[class].remove(&mut self.links, slot);
     }
 
     /// A page was used.
     #[inline]
     pub fn touch(&mut self, slot: u32) {
-        let listed = self.slots[slot as usize].state == SlotState::Resident;
-        if self.rule == VictimRule::Lfu {
-            self.used_once_more(slot, listed);
-        } else if self.rule != VictimRule::Fifo && listed {
-            let (part, order) = (self.part_of(slot), self.order_of(slot));
-            self.parts[part].orders[order].touch(&mut self.links, slot);
-        }
-    }
-
-    fn used_once_more(&mut self, slot: u32, listed: bool) {
-        if listed {
-            self.unlist(slot);
-        }
-        let uses = &mut self.slots[slot as usize].uses;
-        *uses = (*uses + 1).min(USES_MAX);
-        if listed {
-            self.list(slot);
-        }
+        let sequential = self.slots[slot as usize].sequential;
+        self.touch_written(slot, sequential);
     }
 
     /// A page is written as part of a sequential request, or at random; that is a use too.
+    #[inline]
     pub fn touch_written(&mut self, slot: u32, sequential: bool) {
-        let listed = self.slots[slot as usize].state == SlotState::Resident;
-        if listed && self.by_class() && self.slots[slot as usize].sequential != sequential {
-            self.unlist(slot);
-            self.slots[slot as usize].sequential = sequential;
-            self.list(slot);
-            return;
+        if self.by_class {
+            return self.touch_by_class(slot, sequential);
         }
         self.slots[slot as usize].sequential = sequential;
-        self.touch(slot);
+        if self.use_renews && self.slots[slot as usize].state == SlotState::Resident {
+            let part = self.part_of(slot);
+            self.parts[part].orders[0].touch(&mut self.links, slot);
+        }
     }
 
-    /// The slot of a part to empty next: of those used longest ago the first that nobody is about to write, by class where the rule
-    /// tells any apart, a clean one where the rule prefers that. A few are looked at.
+    fn touch_by_class(&mut self, slot: u32, sequential: bool) {
+        let before = self.class_of(slot);
+        let record = &mut self.slots[slot as usize];
+        record.uses = (record.uses + 1).min(USES_MAX);
+        record.sequential = sequential;
+        let listed = record.state == SlotState::Resident;
+        let after = self.class_of(slot);
+        if listed && (self.use_renews || before != after) {
+            let part = self.part_of(slot);
+            self.parts[part].orders[before].remove(&mut self.links, slot);
+            self.parts[part].orders[after].push_newest(&mut self.links, slot);
+        }
+    }
+
+    /// The slot of a part to empty next: of those that make way first the first that nobody is about to write, a clean one where
+    /// the order prefers that. A few of each class are looked at.
     pub fn victim(&self, part: usize) -> Option<u32> {
         const LOOKED_AT: usize = 16;
         let may_go = |slot: &u32| self.slots[*slot as usize].writers == 0;
         let is_clean = |slot: &u32| self.slots[*slot as usize].dirty == 0;
         self.parts[part].orders.iter().find_map(|order| {
-            let slots = || self.by_use(*order).take(LOOKED_AT).filter(may_go);
-            let clean = if self.rule == VictimRule::CleanFirst { slots().find(is_clean) } else { None };
-            clean.or_else(|| slots().next())
+            let among = |count: usize| self.by_use(*order).take(count).filter(may_go);
+            among(self.clean_among).find(is_clean).or_else(|| among(LOOKED_AT).next())
         })
     }
 

@@ -137,13 +137,13 @@ impl Tier {
         let slots: u32 = parts.iter().sum();
         let entries = (rules.classes.hot_entries * f64::from(slots)).round() as u32;
         Some(Self {
-            residency: Residency::divided(parts, pages, rules.victim),
+            residency: Residency::divided(parts, pages, &rules.victim),
             parts: parts.iter().map(|&slots| Emptying::of(slots, &rules)).collect(),
             recent: RecentPages::new(entries.min(pages), pages),
             policy,
-            rules,
             whole: (u64::MAX >> (64 - sectors_per_page)) as u32,
             streams: (rules.read_ahead > 0).then(|| ReadStreams::new(rules.read_ahead, pages, sectors_per_page)),
+            rules,
             counters: TierCounters::default(),
         })
     }

@@ -4,7 +4,7 @@ use ninescope_kernel::NONE;
 use ninescope_model::units::Bytes;
 use ninescope_tier::policies::placement::wo_dm::WoDm;
 use ninescope_tier::{
-    Eviction, OnRead, PlacementConfig, RecentPages, Residency, Slot, SlotState, Tier, VictimRule, WriteTo,
+    Eviction, EvictionConfig, OnRead, PlacementConfig, RecentPages, Residency, Slot, SlotState, Tier, WriteTo,
 };
 use proptest::prelude::*;
 
@@ -99,8 +99,13 @@ const EMPTY: NaiveSlot = NaiveSlot {
     uses: 0,
 };
 
+/// The order of that name.
+fn order(name: &str) -> EvictionConfig {
+    serde_json::from_value(serde_json::json!({ "policy": name })).expect("a name of the registry")
+}
+
 struct Naive {
-    rule: VictimRule,
+    order: EvictionConfig,
     slots: Vec<NaiveSlot>,
     /// Free slots, the one free for longest first.
     free: Vec<usize>,
@@ -115,7 +120,7 @@ impl Naive {
     }
 
     fn by_class(&self) -> bool {
-        self.rule == VictimRule::SequentialFirst
+        self.order.name() == "sequential-first"
     }
 
     /// A slot is used.
@@ -126,7 +131,7 @@ impl Naive {
 
     /// A slot is the one used last. Where first in is first out, it is taken or kept once and stays in its place.
     fn come_last(&mut self, slot: usize) {
-        let stays = self.rule == VictimRule::Fifo && self.used.contains(&slot);
+        let stays = self.order.name() == "fifo" && self.used.contains(&slot);
         if self.slots[slot].state == SlotState::Resident && !stays {
             self.used.retain(|other| *other != slot);
             self.used.push(slot);
@@ -159,10 +164,10 @@ impl Naive {
     /// Sequential ones first, or those used least, where that matters; 16 of each are looked at for one that nobody is about
     /// to write.
     fn victim(&self) -> Option<usize> {
-        match self.rule {
+        match self.order.name() {
             // Taking a slot is counted as its first use here.
-            VictimRule::Lfu => (1..=16).find_map(|uses| self.first_of(false, |slot| slot.uses == uses)),
-            VictimRule::CleanFirst => self.first_of(true, |_| true),
+            "lfu" => (1..=16).find_map(|uses| self.first_of(false, |slot| slot.uses == uses)),
+            "clean-first" => self.first_of(true, |_| true),
             _ => self.victim_by_class(),
         }
     }
@@ -321,15 +326,12 @@ proptest! {
     #[test]
     fn slots_are_what_a_vector_of_slots_is(
         slots in 1_u32..22,
-        rule in prop_oneof![
-            Just(VictimRule::Lru), Just(VictimRule::Fifo), Just(VictimRule::SequentialFirst), Just(VictimRule::Lfu),
-            Just(VictimRule::CleanFirst)
-        ],
+        order in prop::sample::select(EvictionConfig::LIST).prop_map(|(name, _)| order(name)),
         steps in prop::collection::vec((0..PAGES, any_step()), 0..400)
     ) {
-        let mut residency = Residency::new(slots, PAGES, rule);
+        let mut residency = Residency::new(slots, PAGES, &order);
         let mut naive = Naive {
-            rule, slots: vec![EMPTY; slots as usize], free: (0..slots as usize).collect(), used: Vec::new(),
+            order, slots: vec![EMPTY; slots as usize], free: (0..slots as usize).collect(), used: Vec::new(),
         };
         compare(&residency, &naive)?;
         for (page, step) in steps {
@@ -343,7 +345,7 @@ proptest! {
 
 #[test]
 fn sixteen_slots_are_looked_at_for_a_victim() {
-    let mut residency = Residency::new(20, PAGES, VictimRule::Lru);
+    let mut residency = Residency::new(20, PAGES, &EvictionConfig::default());
     for page in 0..20 {
         let slot = residency.take(page, 0).expect("a free slot");
         assert_eq!(residency.victim(0), (slot < 16).then_some(slot), "those before are about to be written");
@@ -361,7 +363,7 @@ fn whole_shares_of_the_slots_are_exact() {
         let share = f64::from(percent) / 100.0;
         let wo_dm = WoDm { evict_free: share, evict_stop: None, ..WoDm::default() };
         for hundreds in [1, 3, 7] {
-            let tier = Tier::new(&PlacementConfig::WoDm(wo_dm), 100 * hundreds, PAGES, 8).expect("two media");
+            let tier = Tier::new(&PlacementConfig::WoDm(wo_dm.clone()), 100 * hundreds, PAGES, 8).expect("two media");
             assert_eq!(tier.reserve(0), percent * hundreds + 1, "{percent} % of {hundreds} hundred");
         }
     }
@@ -463,7 +465,7 @@ fn placement() -> impl Strategy<Value = WoDm> {
     (0_u32..60, 0_u32..30, any::<bool>(), 1_u32..4).prop_map(|(free, more, by_class, hot_uses)| WoDm {
         evict_free: f64::from(free) / 100.0,
         evict_stop: Some(f64::from(free + more) / 100.0),
-        victim: if by_class { VictimRule::SequentialFirst } else { VictimRule::Lru },
+        victim: order(if by_class { "sequential-first" } else { "lru" }),
         hot_uses,
         random_up_to: Bytes(8192),
         ..WoDm::default()
@@ -477,7 +479,7 @@ proptest! {
     fn the_tier_places_evicts_and_counts_as_the_rules_say(
         slots in 4_u32..16, wo_dm in placement(), actions in prop::collection::vec(any_action(), 0..250)
     ) {
-        let tier = Tier::new(&PlacementConfig::WoDm(wo_dm), slots, PAGES, 8).expect("two media");
+        let tier = Tier::new(&PlacementConfig::WoDm(wo_dm.clone()), slots, PAGES, 8).expect("two media");
         let share = (wo_dm.evict_free, wo_dm.evict_stop.unwrap_or_default());
         let mut driven = Driven { tier, leaving: Vec::new(), evicting: false, share };
         let mut recent = RecentPages::new(slots, PAGES);

@@ -142,7 +142,7 @@ impl TierBook {
     /// What comes up ahead lies behind what was read last, and not too far; what goes down because the host rests does so when
     /// nothing has been inside for as long as it says.
     fn has_its_occasion(&self, view: &View<'_>, page: u32, occasion: Occasion, down: bool) -> Checked {
-        let Some(rules) = view.tier.map(|part| *part.tier().rules()) else { return Ok(()) };
+        let Some(rules) = view.tier.map(|part| part.tier().rules()) else { return Ok(()) };
         match occasion {
             Occasion::Need => Ok(()),
             Occasion::ReadAhead => {

@@ -22,7 +22,7 @@ pub(super) struct Wants {
 }
 
 /// Policies that may be left out, with the share of the drives that have them [%]. Behind `true`: of those with codes.
-const OPTIONAL: [(&str, bool, u64); 10] = [
+const OPTIONAL: [(&str, bool, u64); 11] = [
     ("ftl.wear_leveling", false, 0),
     // What breaks is added to worlds that are there.
     ("nand.wear_out", false, 0),
@@ -34,6 +34,7 @@ const OPTIONAL: [(&str, bool, u64); 10] = [
     ("scrub", true, 50),
     ("refresh", false, 25),
     ("tier.back_pressure", false, 50),
+    ("tier.placement.victim", false, 80),
 ];
 
 impl Wants {

@@ -63,8 +63,8 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
     for (key, policies) in ninescope::policies() {
         let dice = &mut dice.of(key);
         let name = dice.policy(key, policies);
-        // What pushes back is above another medium; placements are set by now.
-        let fits = key != "tier.placement" && (key != "tier.back_pressure" || below != Below::Nothing);
+        // What pushes back and what makes way is above another medium; placements are set by now.
+        let fits = key != "tier.placement" && (!key.starts_with("tier.") || below != Below::Nothing);
         if fits && wants.key(dice, key, !of_scm_alone) {
             set_policy(dice, &mut table, key, wants.name(key, name));
         }

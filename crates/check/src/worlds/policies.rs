@@ -104,7 +104,6 @@ fn drawn(dice: &mut Dice, parameter: &str, value: &toml::Value) -> Option<toml::
         "evict_stop" => share(dice, &[0.0, 0.1, 0.3, 0.5, 0.8]),
         "hot_entries" => share(dice, &[0.0, 0.5, 1.0, 2.0, 10.0]),
         "recent_writes" => share(dice, &[0.5, 1.0, 2.0, 10.0]),
-        "victim" if value.as_str().is_some() => word(dice, &["lru", "fifo", "sequential-first", "lfu", "clean-first"]),
         "migration" => word(dice, &["foreground", "foreground-reads", "background"]),
         "write_back" => word(dice, &["dirty-sectors", "whole-pages"]),
         "moves" => word(dice, &["hot-and-random", "hot-or-random"]),

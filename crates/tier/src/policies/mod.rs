@@ -2,9 +2,11 @@
 //!
 //! A policy may own state and changes only that; everything else it sees is read-only.
 
+pub mod eviction;
 pub mod placement;
 
+pub use eviction::EvictionConfig;
 pub use placement::{
     Access, Below, Classes, DataPlacement, MigrationMode, OnRead, PlacementConfig, PlacementParameters, Rules,
-    VictimRule, WriteBack, WriteTo,
+    WriteBack, WriteTo,
 };

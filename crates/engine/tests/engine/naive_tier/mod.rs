@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ninescope_tier::PlacementConfig;
 use ninescope_tier::policies::placement::rwb_dm::MoveRule;
-use ninescope_tier::policies::{MigrationMode, Rules, VictimRule, WriteBack};
+use ninescope_tier::policies::{MigrationMode, Rules, WriteBack};
 
 /// What a request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,12 +172,10 @@ impl NaiveTier {
     /// Chooses a victim that is not `but` and removes it; what its leaving costs, `None` for a clean one.
     fn evict(&mut self, but: u32) -> Option<Leaving> {
         let candidates = || self.order.iter().copied().filter(|page| *page != but);
-        let sequential = match self.rules.victim {
-            VictimRule::Lru => None,
-            VictimRule::Fifo | VictimRule::Lfu | VictimRule::CleanFirst => {
-                unreachable!("the accumulator is not run with it")
-            }
-            VictimRule::SequentialFirst => candidates().find(|page| self.held[page].sequential),
+        let sequential = match self.rules.victim.name() {
+            "lru" => None,
+            "sequential-first" => candidates().find(|page| self.held[page].sequential),
+            _ => unreachable!("the accumulator is not run with it"),
         };
         let victim = sequential.or_else(|| candidates().next()).expect("a page to evict");
         let held = self.held[&victim];

@@ -9,6 +9,8 @@ use ninescope_model::{SECTOR_BYTES, policy_registry};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::policies::eviction::EvictionConfig;
+
 /// An access of the host to one page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
@@ -51,24 +53,6 @@ pub trait DataPlacement: Debug + Send {
 
     /// What becomes of a page of which sectors are read from the lower medium.
     fn read(&mut self, access: &Access) -> OnRead;
-}
-
-/// Which slot is emptied next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum VictimRule {
-    /// The one used longest ago.
-    #[default]
-    Lru,
-    /// The one that has held its page for longest.
-    Fifo,
-    /// Of those last written sequentially the one used longest ago; without any, of all others.
-    SequentialFirst,
-    /// The one used least often since it came, of 15 uses and more all alike; of those the one used longest ago.
-    Lfu,
-    /// Of the 16 used longest ago the first that is clean, and so need not be copied; without any, the one used longest ago
-    /// (CFLRU; Park et al., CASES 2006).
-    CleanFirst,
 }
 
 /// Whether requests wait for the migrations they cause.
@@ -146,14 +130,14 @@ impl Classes {
 const REST_MAX: u64 = 3_600_000_000_000;
 
 /// What the tier needs to know of its policy beyond its decisions.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Rules {
     /// Slots are emptied while no more than this share of them is free. 0: only where one is needed.
     pub evict_free: f64,
     /// Once begun, they are emptied until more than this share is free.
     pub evict_stop: f64,
     /// Which one.
-    pub victim: VictimRule,
+    pub victim: EvictionConfig,
     /// Whether requests wait for it.
     pub migration: MigrationMode,
     /// What is hot and random.
@@ -181,7 +165,10 @@ impl Rules {
 
     /// What is wrong with them: the key and the rest of a sentence that begins with it.
     pub fn problem(&self) -> Option<(&'static str, String)> {
-        let Self { evict_free, evict_stop, classes, .. } = *self;
+        let Self { evict_free, evict_stop, ref classes, ref victim, .. } = *self;
+        if let Some(problem) = victim.chosen().problem() {
+            return Some(problem);
+        }
         let share = |key, value: f64| {
             let legal = (0.0..1.0).contains(&value);
             (!legal).then(|| (key, format!("is {value}, it must be a share of the slots from 0 to below 1")))

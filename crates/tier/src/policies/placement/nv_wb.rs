@@ -6,17 +6,18 @@
 //! slides say. The copies run in the background (inferred), for which a few slots are kept free.
 
 use ninescope_model::schema::above_zero;
+use ninescope_model::string_or_table;
 use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Access, Below, Classes, DataPlacement, MigrationMode, OnRead, PlacementParameters, Rules, VictimRule, WriteBack,
-    WriteTo,
+    Access, Below, Classes, DataPlacement, MigrationMode, OnRead, PlacementParameters, Rules, WriteBack, WriteTo,
 };
+use crate::policies::eviction::EvictionConfig;
 
 /// Its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct NvWb {
     /// Pages are evicted while no more than this share of the slots is free; 0: where a slot is needed (inferred).
@@ -27,7 +28,8 @@ pub struct NvWb {
     #[schemars(range(min = 0, max = 1))]
     pub evict_stop: Option<f64>,
     /// Which page is evicted.
-    pub victim: VictimRule,
+    #[serde(deserialize_with = "string_or_table")]
+    pub victim: EvictionConfig,
     /// Whether requests wait for the migrations they cause.
     pub migration: MigrationMode,
     /// Whether the rest of a page written in part is brought up from below.
@@ -45,7 +47,7 @@ impl Default for NvWb {
         Self {
             evict_free: 0.01,
             evict_stop: None,
-            victim: VictimRule::Lru,
+            victim: EvictionConfig::default(),
             migration: MigrationMode::Background,
             fetch_on_write: false,
             write_back: WriteBack::DirtySectors,
@@ -60,7 +62,7 @@ impl NvWb {
         Rules {
             evict_free: self.evict_free,
             evict_stop: self.evict_stop.unwrap_or(self.evict_free),
-            victim: self.victim,
+            victim: self.victim.clone(),
             migration: self.migration,
             classes: Classes::default(),
             fetch_on_write: self.fetch_on_write,
@@ -81,7 +83,7 @@ impl PlacementParameters for NvWb {
     }
 
     fn build(&self) -> Option<(Box<dyn DataPlacement>, Rules)> {
-        Some((Box::new(*self), self.rules()))
+        Some((Box::new(self.clone()), self.rules()))
     }
 }
 

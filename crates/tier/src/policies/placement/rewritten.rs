@@ -5,16 +5,16 @@
 //! second stays dirty until it is evicted. There *lately* is a time, here a number of pages, because a tier knows no time.
 
 use ninescope_model::schema::above_zero;
+use ninescope_model::string_or_table;
 use ninescope_model::units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Access, Classes, DataPlacement, MigrationMode, OnRead, PlacementParameters, Rules, VictimRule, WriteBack, WriteTo,
-};
+use super::{Access, Classes, DataPlacement, MigrationMode, OnRead, PlacementParameters, Rules, WriteBack, WriteTo};
+use crate::policies::eviction::EvictionConfig;
 
 /// Its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rewritten {
     /// Pages are evicted while no more than this share of the slots is free; 0: where a slot is needed.
@@ -25,7 +25,8 @@ pub struct Rewritten {
     #[schemars(range(min = 0, max = 1))]
     pub evict_stop: Option<f64>,
     /// Which page is evicted.
-    pub victim: VictimRule,
+    #[serde(deserialize_with = "string_or_table")]
+    pub victim: EvictionConfig,
     /// Whether requests wait for the migrations they cause.
     pub migration: MigrationMode,
     /// Pages that count as written lately, as a multiple of the slots.
@@ -42,7 +43,7 @@ impl Default for Rewritten {
         Self {
             evict_free: 0.0,
             evict_stop: None,
-            victim: VictimRule::Lru,
+            victim: EvictionConfig::default(),
             migration: MigrationMode::Background,
             recent_writes: 1.0,
             flush_at_rest: None,
@@ -61,7 +62,7 @@ impl Rewritten {
         Rules {
             evict_free: self.evict_free,
             evict_stop: self.evict_stop.unwrap_or(self.evict_free),
-            victim: self.victim,
+            victim: self.victim.clone(),
             migration: self.migration,
             classes: self.classes(),
             fetch_on_write: false,
@@ -78,7 +79,7 @@ impl PlacementParameters for Rewritten {
     }
 
     fn build(&self) -> Option<(Box<dyn DataPlacement>, Rules)> {
-        Some((Box::new(*self), self.rules()))
+        Some((Box::new(self.clone()), self.rules()))
     }
 
     fn problem(&self) -> Option<(&'static str, String)> {

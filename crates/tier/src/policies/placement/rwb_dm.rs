@@ -3,13 +3,13 @@
 //! The paper moves what is hot *or* random and keeps no copy below, and so does its experiment (docs/decisions/0021).
 //! The defaults, for drives to use, move what is hot *and* random and keep the copy.
 
+use ninescope_model::string_or_table;
 use ninescope_model::units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Access, Classes, DataPlacement, MigrationMode, OnRead, PlacementParameters, Rules, VictimRule, WriteBack, WriteTo,
-};
+use super::{Access, Classes, DataPlacement, MigrationMode, OnRead, PlacementParameters, Rules, WriteBack, WriteTo};
+use crate::policies::eviction::EvictionConfig;
 
 /// Which reads bring a page up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -23,7 +23,7 @@ pub enum MoveRule {
 }
 
 /// Its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RwbDm {
     /// Pages are evicted while no more than this share of the slots is free; 0: where a slot is needed.
@@ -34,7 +34,8 @@ pub struct RwbDm {
     #[schemars(range(min = 0, max = 1))]
     pub evict_stop: Option<f64>,
     /// Which page is evicted.
-    pub victim: VictimRule,
+    #[serde(deserialize_with = "string_or_table")]
+    pub victim: EvictionConfig,
     /// Whether requests wait for the migrations they cause.
     pub migration: MigrationMode,
     /// Entries of the table of recent pages, as a multiple of the slots.
@@ -57,7 +58,7 @@ impl Default for RwbDm {
         Self {
             evict_free: 0.08,
             evict_stop: None,
-            victim: VictimRule::Lru,
+            victim: EvictionConfig::default(),
             migration: MigrationMode::Background,
             hot_entries,
             hot_uses,
@@ -74,7 +75,7 @@ impl RwbDm {
         Rules {
             evict_free: self.evict_free,
             evict_stop: self.evict_stop.unwrap_or(self.evict_free),
-            victim: self.victim,
+            victim: self.victim.clone(),
             migration: self.migration,
             classes: self.classes(),
             fetch_on_write: false,
@@ -96,7 +97,7 @@ impl RwbDm {
 
 impl PlacementParameters for RwbDm {
     fn build(&self) -> Option<(Box<dyn DataPlacement>, Rules)> {
-        Some((Box::new(*self), self.rules()))
+        Some((Box::new(self.clone()), self.rules()))
     }
 
     fn problem(&self) -> Option<(&'static str, String)> {

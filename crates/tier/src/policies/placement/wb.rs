@@ -5,16 +5,16 @@
 //! its copy in flash and is dropped free. A page is evicted where a slot is needed, and whoever needs it waits.
 
 use ninescope_model::schema::above_zero;
+use ninescope_model::string_or_table;
 use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Access, Classes, DataPlacement, MigrationMode, OnRead, PlacementParameters, Rules, VictimRule, WriteBack, WriteTo,
-};
+use super::{Access, Classes, DataPlacement, MigrationMode, OnRead, PlacementParameters, Rules, WriteBack, WriteTo};
+use crate::policies::eviction::EvictionConfig;
 
 /// Its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Wb {
     /// Pages are evicted while no more than this share of the slots is free; 0: where a slot is needed
@@ -26,7 +26,8 @@ pub struct Wb {
     #[schemars(range(min = 0, max = 1))]
     pub evict_stop: Option<f64>,
     /// Which page is evicted.
-    pub victim: VictimRule,
+    #[serde(deserialize_with = "string_or_table")]
+    pub victim: EvictionConfig,
     /// Whether requests wait for the migrations they cause.
     pub migration: MigrationMode,
     /// Whether pages are copied up when they are read from flash.
@@ -52,7 +53,7 @@ impl Default for Wb {
         Self {
             evict_free: 0.0,
             evict_stop: None,
-            victim: VictimRule::Lru,
+            victim: EvictionConfig::default(),
             migration: MigrationMode::Foreground,
             copy_reads: true,
             fetch_on_write: false,
@@ -68,7 +69,7 @@ impl Wb {
         Rules {
             evict_free: self.evict_free,
             evict_stop: self.evict_stop.unwrap_or(self.evict_free),
-            victim: self.victim,
+            victim: self.victim.clone(),
             migration: self.migration,
             classes: Classes::default(),
             fetch_on_write: self.fetch_on_write,
@@ -85,7 +86,7 @@ impl PlacementParameters for Wb {
     }
 
     fn build(&self) -> Option<(Box<dyn DataPlacement>, Rules)> {
-        Some((Box::new(*self), self.rules()))
+        Some((Box::new(self.clone()), self.rules()))
     }
 }
 

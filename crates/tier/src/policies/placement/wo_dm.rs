@@ -5,16 +5,16 @@
 //! CDE empties slots that were written sequentially first and at 20 % free, WO-DM the one used longest ago
 //! and at 8 %: the presets say which.
 
+use ninescope_model::string_or_table;
 use ninescope_model::units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Access, Classes, DataPlacement, MigrationMode, OnRead, PlacementParameters, Rules, VictimRule, WriteBack, WriteTo,
-};
+use super::{Access, Classes, DataPlacement, MigrationMode, OnRead, PlacementParameters, Rules, WriteBack, WriteTo};
+use crate::policies::eviction::EvictionConfig;
 
 /// Its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WoDm {
     /// Pages are evicted while no more than this share of the slots is free; 0: where a slot is needed.
@@ -25,7 +25,8 @@ pub struct WoDm {
     #[schemars(range(min = 0, max = 1))]
     pub evict_stop: Option<f64>,
     /// Which page is evicted.
-    pub victim: VictimRule,
+    #[serde(deserialize_with = "string_or_table")]
+    pub victim: EvictionConfig,
     /// Whether requests wait for the migrations they cause.
     pub migration: MigrationMode,
     /// Entries of the table of recent pages, as a multiple of the slots.
@@ -44,7 +45,7 @@ impl Default for WoDm {
         Self {
             evict_free: 0.08,
             evict_stop: None,
-            victim: VictimRule::Lru,
+            victim: EvictionConfig::default(),
             migration: MigrationMode::Background,
             hot_entries,
             hot_uses,
@@ -59,7 +60,7 @@ impl WoDm {
         Rules {
             evict_free: self.evict_free,
             evict_stop: self.evict_stop.unwrap_or(self.evict_free),
-            victim: self.victim,
+            victim: self.victim.clone(),
             migration: self.migration,
             classes: self.classes(),
             fetch_on_write: false,
@@ -81,7 +82,7 @@ impl WoDm {
 
 impl PlacementParameters for WoDm {
     fn build(&self) -> Option<(Box<dyn DataPlacement>, Rules)> {
-        Some((Box::new(*self), self.rules()))
+        Some((Box::new(self.clone()), self.rules()))
     }
 
     fn problem(&self) -> Option<(&'static str, String)> {
