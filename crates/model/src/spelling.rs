@@ -1,7 +1,24 @@
 //! What a misspelt word was meant to be.
 
-/// The candidate closest to `word`, if it is close enough to be a slip of the hand.
+/// What names go by elsewhere, and here.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("cflru", "clean-first"),
+    ("dftl", "entries"),
+    ("page-level", "ideal"),
+    ("rga", "d-choices"),
+    ("rr", "round-robin"),
+    ("write-back", "wb"),
+    ("wrr", "weighted-round-robin"),
+];
+
+/// The candidate that `word` is another name of, or the one closest to it, if it is close enough to be a slip of the hand.
 pub fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let spelled = word.to_ascii_lowercase().replace('_', "-");
+    let meant = ELSEWHERE.iter().find(|(elsewhere, _)| *elsewhere == spelled).map(|(_, name)| *name);
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    if let Some(name) = candidates.iter().copied().find(|name| Some(*name) == meant) {
+        return Some(name);
+    }
     // A single letter is no slip of a word, and what was typed is no news to whoever typed it.
     let is_near = |candidate: &&str| {
         let letters = word.chars().count().max(candidate.chars().count());
@@ -47,6 +64,12 @@ fn edit_cost(a: &str, b: &str, costs: &EditCosts) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_name_that_something_has_elsewhere_is_understood_where_it_is_known() {
+        assert_eq!(suggestion("CFLRU", ["lru", "clean-first"]), Some("clean-first"));
+        assert_eq!(suggestion("cflru", ["lru", "fifo"]), Some("lru"), "where it is not, the nearest is meant");
+    }
 
     #[test]
     fn a_slip_of_the_hand_gets_a_suggestion_and_nonsense_does_not() {

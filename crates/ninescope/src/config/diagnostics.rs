@@ -2,29 +2,10 @@
 
 use ninescope_model::suggestion;
 
-/// What names go by elsewhere, and here.
-const ELSEWHERE: &[(&str, &str)] = &[
-    ("cflru", "clean-first"),
-    ("dftl", "entries"),
-    ("page-level", "ideal"),
-    ("random-greedy", "d-choices"),
-    ("rga", "d-choices"),
-    ("wrr", "weighted-round-robin"),
-    ("rr", "round-robin"),
-    ("write-back", "wb"),
-];
-
 /// Makes serde's messages such that they can be read without knowing Rust, and adds "did you mean" to those of unknown
 /// keys and names.
 pub fn with_suggestion(message: &str) -> String {
-    in_plain_words(&with_nearest(message, |word, known| nearest(word, known).map(str::to_owned)))
-}
-
-/// What is known of what a word means: the name of the same thing, or the one that is written most like it.
-fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
-    let lower = word.to_ascii_lowercase().replace('_', "-");
-    let meant = ELSEWHERE.iter().find(|(other, _)| *other == lower).map_or(lower.as_str(), |(_, name)| name);
-    known.iter().copied().find(|name| *name == meant).or_else(|| suggestion(word, known.iter().copied()))
+    in_plain_words(&with_nearest(message, |word, known| suggestion(word, known.iter().copied()).map(str::to_owned)))
 }
 
 /// What is wrong with a text of TOML, in plain words: only what is no TOML is an error of parsing.
@@ -193,14 +174,6 @@ fn pointed_at(number: usize, line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_name_that_something_has_elsewhere_is_understood() {
-        let message = with_suggestion("unknown variant `CFLRU`, expected one of `lru`, `fifo`, `clean-first`");
-        assert!(message.ends_with("did you mean `clean-first`?"), "{message}");
-        let message = with_suggestion("unknown variant `cflru`, expected one of `lru`, `fifo`");
-        assert!(message.ends_with("did you mean `lru`?"), "where it is not there the nearest is: {message}");
-    }
 
     #[test]
     fn a_slip_of_the_hand_gets_a_suggestion() {
