@@ -2,7 +2,7 @@
 
 use ninescope_engine::{Utilization, View};
 use ninescope_kernel::Ns;
-use ninescope_media::nand::{CommandKind, FlashCommand};
+use ninescope_media::nand::{CommandKind, FlashCommand, NandTiming, PageTypes};
 use ninescope_model::{DieId, Occupancy};
 
 use crate::marks::{Mark, Marks};
@@ -93,6 +93,34 @@ struct Die {
     overhead: u64,
 }
 
+/// What a read or program takes in the array by the type of its page.
+#[inline]
+fn page_time(view: &View<'_>, command: &FlashCommand, marks: &mut Marks) -> Ns {
+    let NandTiming { read, program, page_types, .. } = view.nand.timing();
+    let page = command.page as usize;
+    let in_turn = page % read.len();
+    let page_type = match page_types {
+        PageTypes::InTurn => in_turn,
+        PageTypes::Staggered(stagger) => {
+            let pages = view.ftl.geometry().pages_per_block as usize;
+            let from_the_end = pages - page;
+            let turn = || page.saturating_sub(stagger.first.len()) % stagger.then.len();
+            usize::from(if from_the_end <= stagger.last.len() {
+                stagger.last[stagger.last.len() - from_the_end]
+            } else {
+                stagger.first.get(page).copied().unwrap_or_else(|| stagger.then[turn()])
+            })
+        }
+    };
+    if page_type != in_turn {
+        marks.hit(Mark::StaggeredPage);
+    }
+    match command.kind {
+        CommandKind::Read => Ns(read[page_type].0 * (u64::from(command.more_senses) + 1)),
+        _ => program[page_type],
+    }
+}
+
 /// All dies.
 #[derive(Debug, Default)]
 pub struct Dies {
@@ -124,6 +152,17 @@ impl Dies {
         let (total, segments) =
             view.nand.running(id).map_or((Ns::ZERO, 1), |operation| (operation.total, operation.segments));
         let work = Work::of(command);
+        if command.kind != CommandKind::Erase {
+            let needed = page_time(view, command, marks);
+            require!(
+                total == needed,
+                PulseTime,
+                now,
+                "die {id}: {:?} of page {} is to take {total} in the array, and its type takes {needed}",
+                command.kind,
+                command.page
+            );
+        }
         die.running = Operation { work, total, segments, done: Ns::ZERO, began: begins, suspensions: 0 };
         die.phase = Phase::Array;
         die.since = now;

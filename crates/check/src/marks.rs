@@ -73,6 +73,7 @@ marks! {
     RestIsEmpty, "rest_is_empty", "A unit was written in part, and of its rest nothing was used, so that it was not read.";
     UnitReadInPart, "unit_read_in_part", "A read moved some sectors of a unit, and not all of it.";
     PageMovedInPart, "page_moved_in_part", "A program moved the sectors that were written, and not a whole page.";
+    StaggeredPage, "staggered_page", "A page was read or programmed whose type is not the one whose turn it would be.";
     WriteBesideMap, "write_beside_map", "A write went on while its page of the map was read.";
     EntryInHostMemory, "entry_in_host_memory", "The host's memory held what a command wanted of the map.";
     MapPageLost, "map_page_lost", "A page of the map could not be corrected, and was found again.";

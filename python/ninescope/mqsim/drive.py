@@ -177,6 +177,11 @@ def _nand(part: Drive, device: Sheet, flash: Sheet) -> None:
     part.put(
         "nand.command_address",
         f"{_COMMAND_ADDRESS_NS}ns",
+    if cell == "TLC" and part.as_mqsim:
+        why = "--as mqsim: pages come in the order of a planar part (Yaakobi et al., ICNC 2012)"
+        first = [0] * 6 + [1] * 2
+        types = {"first": first[: flash.count("Page_No_Per_Block", 1)], "then": [0, 0, 1, 1, 2, 2]}
+        part.put("nand.page_types", types, why)
         "Flash_Comm_Protocol = NVDDR2, whose times are built in",
     )
     _channel_rate(part, device)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ninescope::Plan;
 use ninescope::config::{
     Cell, ControllerConfig, DriveConfig, EraseLoopsConfig, FirmwareConfig, FtlSection, GeometryConfig,
-    LoopSharesConfig, NandConfig, ProgramMoves, ReadMoves, SchedulerConfig, SuspendLimitConfig,
+    LoopSharesConfig, NandConfig, PageTypesConfig, ProgramMoves, ReadMoves, SchedulerConfig, SuspendLimitConfig,
 };
 use ninescope_engine::{Dealing, Interface, WriteCompletion};
 use ninescope_model::SECTOR_BYTES;
@@ -82,6 +82,7 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
     if !of_scm_alone {
         by_sector(&mut dice.of("by sector"), &mut table);
         planes_apart(&mut dice.of("planes apart"), &mut table);
+        staggered(&mut dice.of("page types"), &mut table);
     }
     table
 }
@@ -93,6 +94,20 @@ fn planes_apart(dice: &mut Dice, drive: &mut toml::Table) {
     if dice.chance(30) {
         put_at(drive, "nand.planes_per_command", frontier * i64::from(dice.small(1, 2)));
     }
+}
+
+/// Some drives fill their wordlines staggered.
+fn staggered(dice: &mut Dice, drive: &mut toml::Table) {
+    let Ok(config) = drive.clone().try_into::<DriveConfig>() else { return };
+    let (Some(shape), Some(nand)) = (config.geometry, config.nand) else { return };
+    if !dice.chance(30) {
+        return;
+    }
+    let last_type = nand.cell.bits() as u32 - 1;
+    let mut some = |least, most| (0..dice.small(least, most)).map(|_| dice.small(0, last_type) as u8).collect();
+    let half = shape.pages_per_block / 2;
+    let types = PageTypesConfig { first: some(0, half), then: some(1, 6), last: some(0, half) };
+    put_at(drive, "nand.page_types", toml::Value::try_from(types).expect("lists of numbers"));
 }
 
 /// Some drives move sectors, where no code covers more than one, and merge by them.
@@ -216,6 +231,7 @@ fn nand(dice: &mut Dice) -> NandConfig {
         cell,
         read: (0..types).map(|_| dice.time(1, 5)).collect(),
         program: (0..types).map(|_| dice.time(u64::from(program_pulses), 6)).collect(),
+        page_types: None,
         program_pulses,
         erase_loop,
         erase_loops: erase_loops(dice),

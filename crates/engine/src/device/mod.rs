@@ -483,7 +483,7 @@ mod tests {
     use crate::transaction::QueueClass;
     use ninescope_ftl::FtlConfig;
     use ninescope_kernel::Rate;
-    use ninescope_media::nand::{EraseLoops, NandTiming};
+    use ninescope_media::nand::{EraseLoops, NandTiming, PageTypes};
     use ninescope_model::{Arrival, Lba, Op, Request, WorkloadError};
 
     /// A scheduler that leaves the die idle whatever waits.
@@ -523,6 +523,7 @@ mod tests {
         let timing = NandTiming {
             read: vec![Ns(1)],
             program: vec![Ns(1)],
+            page_types: PageTypes::InTurn,
             program_pulses: 1,
             erase_loop: Ns(1),
             erase_loops: EraseLoops::Fixed(1),

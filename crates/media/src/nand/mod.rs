@@ -13,6 +13,7 @@ mod die;
 mod erase_loops;
 mod legality;
 mod operation;
+mod page_types;
 mod timing;
 
 use ninescope_kernel::{Ns, Rate};
@@ -25,6 +26,7 @@ pub use die::{DieState, Ended};
 pub use erase_loops::{EraseLoops, LoopShares};
 pub use legality::IllegalCommand;
 pub use operation::Operation;
+pub use page_types::{PageTypes, Stagger};
 pub use timing::{NandTiming, TimingError};
 
 use block_table::{Block, BlockTable};
@@ -35,6 +37,7 @@ use timing::Durations;
 /// All dies and blocks of the drive.
 #[derive(Clone, Debug)]
 pub struct Nand {
+    timing: NandTiming,
     durations: Durations,
     dies: Vec<Die>,
     blocks: BlockTable,
@@ -68,16 +71,16 @@ impl Nand {
     ///
     /// # Errors
     /// When the time constants cannot be used, see [`NandTiming::check`].
-    #[allow(clippy::needless_pass_by_value)] // a part's constants move into it
     pub fn new(geometry: &Geometry, timing: NandTiming) -> Result<Self, TimingError> {
         let blocks = BlockTable::new(geometry);
         Ok(Self {
-            durations: Durations::new(&timing)?,
+            durations: Durations::new(&timing, geometry.pages_per_block)?,
             mean_times: timing.mean_times(),
             dies: vec![Die::default(); geometry.dies() as usize],
             erase_loops: LoopTable::new(&timing.erase_loops, blocks.len()),
             blocks,
             wear: Wear::default(),
+            timing,
         })
     }
 
@@ -87,6 +90,7 @@ impl Nand {
         let timing = NandTiming {
             read,
             program,
+            page_types: PageTypes::InTurn,
             program_pulses: 1,
             erase_loop: one,
             erase_loops: EraseLoops::Fixed(1),
@@ -148,16 +152,15 @@ impl Nand {
         loops.max().unwrap_or(1)
     }
 
+    /// The constants that all durations follow from.
+    pub fn timing(&self) -> &NandTiming {
+        &self.timing
+    }
+
     /// Which bit of its cells a page is: 0 for the LSB page.
     #[inline]
     pub fn page_type(&self, page: u32) -> usize {
-        self.durations.wordline_and_type(page).1
-    }
-
-    /// The wordline a page lies on. A wordline's pages are consecutive.
-    #[inline]
-    pub fn wordline(&self, page: u32) -> u32 {
-        self.durations.wordline_and_type(page).0
+        self.durations.page_type(page)
     }
 }
 

@@ -1,12 +1,13 @@
 //! The time constants of a NAND part, and the durations that follow from them.
 
-use ninescope_kernel::{FastDiv, Ns, Rate};
+use ninescope_kernel::{Ns, Rate};
 
 use super::erase_loops::EraseLoops;
+use super::page_types::PageTypes;
 use super::{CommandKind, FlashCommand, MeanTimes};
 
 /// The most bits a cell stores, hence the most page types of a wordline.
-const PAGE_TYPES_MAX: usize = 4;
+pub(super) const PAGE_TYPES_MAX: usize = 4;
 
 /// No array phase may be longer: a longer one is a slip of the unit, and below it sums of times
 /// cannot overflow.
@@ -19,6 +20,8 @@ pub struct NandTiming {
     pub read: Vec<Ns>,
     /// tPROG by page type, as many entries as `read` [ns].
     pub program: Vec<Ns>,
+    /// In which order the page types of a block come.
+    pub page_types: PageTypes,
     /// Program pulses (each with its verify) a page program consists of [count].
     pub program_pulses: u32,
     /// One erase loop: pulse and verify [ns].
@@ -62,6 +65,9 @@ impl NandTiming {
         }
         if self.program.len() != types {
             return error("program", format!("has {} entries, it needs {types} like read", self.program.len()));
+        }
+        if let Some(problem) = self.page_types.problem(types) {
+            return error("page_types", problem);
         }
         if self.program_pulses == 0 {
             return error("program_pulses", "must not be zero".into());
@@ -109,12 +115,13 @@ impl NandTiming {
     }
 }
 
-/// [`NandTiming`] laid out for the hot path: fixed arrays and a reciprocal instead of vectors and divisions.
+/// [`NandTiming`] laid out for the hot path: fixed arrays, and a type for each page instead of a division.
 #[derive(Clone, Debug)]
 pub(super) struct Durations {
     read: [Ns; PAGE_TYPES_MAX],
     program: [Ns; PAGE_TYPES_MAX],
-    page_types: FastDiv,
+    /// Which bit of its cells each page of a block is.
+    page_types: Box<[u8]>,
     erase_loop: Ns,
     program_pulses: u32,
     command_address: Ns,
@@ -126,7 +133,7 @@ pub(super) struct Durations {
 }
 
 impl Durations {
-    pub(super) fn new(timing: &NandTiming) -> Result<Self, TimingError> {
+    pub(super) fn new(timing: &NandTiming, pages_per_block: u32) -> Result<Self, TimingError> {
         timing.check()?;
         let by_type = |times: &[Ns]| {
             let mut table = [Ns::ZERO; PAGE_TYPES_MAX];
@@ -136,7 +143,7 @@ impl Durations {
         Ok(Self {
             read: by_type(&timing.read),
             program: by_type(&timing.program),
-            page_types: FastDiv::new(timing.read.len() as u32),
+            page_types: timing.page_types.of_block(pages_per_block, timing.read.len()),
             erase_loop: timing.erase_loop,
             program_pulses: timing.program_pulses,
             command_address: timing.command_address,
@@ -148,11 +155,10 @@ impl Durations {
         })
     }
 
-    /// `(wordline, page type)` of a page offset.
+    /// Which bit of its cells a page is; a page that no block has is of the first type, and refused elsewhere.
     #[inline]
-    pub(super) fn wordline_and_type(&self, page: u32) -> (u32, usize) {
-        let (wordline, page_type) = self.page_types.div_rem(page);
-        (wordline, page_type as usize)
+    pub(super) fn page_type(&self, page: u32) -> usize {
+        self.page_types.get(page as usize).map_or(0, |&page_type| usize::from(page_type))
     }
 
     #[inline]
@@ -171,9 +177,9 @@ impl Durations {
         match command.kind {
             CommandKind::Read => {
                 let senses = u64::from(command.more_senses) + 1;
-                (Ns(self.read[self.wordline_and_type(command.page).1].0 * senses), 1)
+                (Ns(self.read[self.page_type(command.page)].0 * senses), 1)
             }
-            CommandKind::Program => (self.program[self.wordline_and_type(command.page).1], self.program_pulses),
+            CommandKind::Program => (self.program[self.page_type(command.page)], self.program_pulses),
             CommandKind::Erase => (Ns(self.erase_loop.0 * u64::from(erase_loops)), erase_loops),
         }
     }

@@ -6,7 +6,8 @@ use harness::{DIE, Harness, LOOP, PROGRAM, RAMP, READ, RECOVER, command, erase, 
 use ninescope_kernel::Ns;
 use ninescope_media::health::{LimitByWear, SuspendLimit, WearPoint};
 use ninescope_media::{
-    CommandKind, DieState, Ended, EraseLoops, FlashCommand, IllegalCommand, LoopShares, Nand, NandTiming, Wear,
+    CommandKind, DieState, Ended, EraseLoops, FlashCommand, IllegalCommand, LoopShares, Nand, NandTiming, PageTypes,
+    Stagger, Wear,
 };
 use ninescope_model::DieId;
 use proptest::prelude::*;
@@ -18,13 +19,33 @@ fn array_time_follows_the_page_type() {
     let Harness { nand } = Harness::new();
     for page in 0..12 {
         let page_type = page as usize % 3;
-        assert_eq!((nand.page_type(page), nand.wordline(page)), (page_type, page / 3));
+        assert_eq!(nand.page_type(page), page_type);
         assert_eq!(nand.array_time(&read(0, page)), Ns(READ[page_type]));
         assert_eq!(nand.array_time(&program(0, page)), Ns(PROGRAM[page_type]));
     }
     assert_eq!(nand.array_time(&erase(0)), Ns(3 * LOOP));
     let four_planes = command(CommandKind::Read, 0b1111, 0, 1);
     assert_eq!(nand.array_time(&four_planes), Ns(READ[1]), "planes work at the same time");
+}
+
+/// Two planar parts: two bits to a cell, where a wordline's second bit is written after the first bit of the next one (Park et
+/// al., IEEE Journal of Solid-State Circuits 43, 2008), and three bits to a cell with the pages of even and odd bit
+/// lines side by side (Yaakobi et al., ICNC 2012).
+#[test]
+fn wordlines_that_are_filled_staggered_have_their_types_in_the_order_that_is_said() {
+    let types = |first: &[u8], then: &[u8], last: &[u8]| {
+        let (first, then, last) = (first.to_vec(), then.to_vec(), last.to_vec());
+        let page_types = PageTypes::Staggered(Stagger { first, then, last });
+        let Harness { nand } = Harness::with(NandTiming { page_types, ..timing() });
+        for page in 0..12 {
+            assert_eq!(nand.array_time(&read(0, page)), Ns(READ[nand.page_type(page)]));
+            assert_eq!(nand.array_time(&program(0, page)), Ns(PROGRAM[nand.page_type(page)]));
+        }
+        (0..12).map(|page| nand.page_type(page)).collect::<Vec<_>>()
+    };
+    assert_eq!(types(&[0], &[0, 1], &[1]), [0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 1]);
+    assert_eq!(types(&[0, 0, 0, 0, 0, 0, 1, 1], &[0, 0, 1, 1, 2, 2], &[]), [0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1]);
+    assert_eq!(types(&[], &[0, 0, 1, 1, 2, 2], &[2]), [0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2]);
 }
 
 #[test]
@@ -51,6 +72,11 @@ fn impossible_times_name_their_key() {
     assert_eq!(key(|timing| timing.program.truncate(2)), "program");
     assert_eq!(key(|timing| timing.program[0] = Ns(3)), "program");
     assert_eq!(key(|timing| timing.program_pulses = 0), "program_pulses");
+    for (first, then) in [(vec![], vec![]), (vec![3], vec![0]), (vec![0], vec![1, 3])] {
+        let page_types = PageTypes::Staggered(Stagger { first, then, last: vec![] });
+        let error = Nand::new(&geometry(), NandTiming { page_types, ..timing() }).expect_err("refused");
+        assert_eq!(error.key, "page_types");
+    }
     assert_eq!(key(|timing| timing.erase_loops = EraseLoops::Fixed(0)), "erase_loops");
     assert_eq!(key(|timing| timing.erase_loop = Ns(0)), "erase_loop");
     assert_eq!(key(|timing| timing.erase_loops = EraseLoops::Fixed(u32::MAX)), "erase_loops");

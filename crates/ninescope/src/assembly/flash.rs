@@ -3,11 +3,11 @@
 use ninescope_ftl::BreakdownConfig;
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::health::{LimitByWear, SuspendLimit, WearPoint};
-use ninescope_media::nand::{EraseLoops, LoopShares, NandTiming, Wear};
+use ninescope_media::nand::{EraseLoops, LoopShares, NandTiming, PageTypes, Stagger, Wear};
 use ninescope_model::units::Duration;
 use ninescope_model::{Geometry, PLANES_MAX};
 
-use crate::config::{EraseLoopsConfig, GeometryConfig, LoadedDrive, NandConfig, SuspendLimitConfig};
+use crate::config::{EraseLoopsConfig, GeometryConfig, LoadedDrive, NandConfig, PageTypesConfig, SuspendLimitConfig};
 use crate::error::Error;
 
 /// The most P/E cycles a drive may begin with.
@@ -68,7 +68,7 @@ pub fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
     }
     let ns = |duration: &Duration| Ns(duration.0);
     // One value stands for every page type.
-    let types = nand.read.len().max(nand.program.len());
+    let types = if nand.page_types.is_some() { bits } else { nand.read.len().max(nand.program.len()) };
     let by_type = |durations: &[Duration]| -> Vec<Ns> {
         let repeated = if durations.len() == 1 { types } else { 1 };
         durations.iter().flat_map(|duration| std::iter::repeat_n(ns(duration), repeated)).collect()
@@ -76,6 +76,7 @@ pub fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
     let timing = NandTiming {
         read: by_type(&nand.read),
         program: by_type(&nand.program),
+        page_types: page_types(drive)?,
         program_pulses: nand.program_pulses,
         erase_loop: ns(&nand.erase_loop),
         erase_loops: match &nand.erase_loops {
@@ -104,6 +105,22 @@ pub fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
         return Err(drive.error_at(&format!("nand.{key}"), &message));
     }
     Ok(timing)
+}
+
+/// The order of page types, whose first and last pages a block has.
+fn page_types(drive: &LoadedDrive) -> Result<PageTypes, Error> {
+    let Some(PageTypesConfig { first, then, last }) = flash(drive)?.page_types.clone() else {
+        return Ok(PageTypes::InTurn);
+    };
+    let (listed, pages) = (first.len() + last.len(), flash_shape(drive)?.pages_per_block);
+    if listed > pages as usize {
+        let message = format!(
+            "has {listed} pages in first and last, and a block has {pages}{}",
+            drive.whence("geometry.pages_per_block")
+        );
+        return Err(drive.error_at("nand.page_types", &message));
+    }
+    Ok(PageTypes::Staggered(Stagger { first, then, last }))
 }
 
 /// A frontier is erased by one command.

@@ -78,6 +78,21 @@ impl Cell {
     }
 }
 
+/// The types of a block's pages where wordlines are filled staggered: each 0 for the bit of a cell that is written first, 1 for
+/// the next, and so on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PageTypesConfig {
+    /// Types of the first pages.
+    #[serde(default)]
+    pub first: Vec<u8>,
+    /// Types of those behind them, over and over again.
+    pub then: Vec<u8>,
+    /// Types of the last pages.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub last: Vec<u8>,
+}
+
 /// NAND media.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -92,6 +107,9 @@ pub struct NandConfig {
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(schema_with = "one_or_many_schema", transform = above_zero)]
     pub program: Vec<Duration>,
+    /// In which order the page types of a block come; absent: in turn, the pages of a wordline one after the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_types: Option<PageTypesConfig>,
     /// Pulses of a program [count].
     #[serde(default = "one")]
     #[schemars(transform = above_zero)]

@@ -17,7 +17,7 @@ use ninescope_engine::{
 use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
 use ninescope_ftl::{BreakdownConfig, Ftl, FtlConfig, InstantDriver, ZoneConfig};
 use ninescope_kernel::{Ns, Rate};
-use ninescope_media::nand::{EraseLoops, Nand, NandTiming};
+use ninescope_media::nand::{EraseLoops, Nand, NandTiming, PageTypes};
 use ninescope_model::{Arrival, BlockGroup, DieId, Geometry, Lba, Lpa, Op, Request, Workload, WorkloadError};
 
 /// What the drive holds before the run.
@@ -261,6 +261,7 @@ pub fn timing() -> NandTiming {
     NandTiming {
         read: vec![Ns(34_000), Ns(52_000), Ns(61_000)],
         program: vec![Ns(250_000), Ns(400_000), Ns(610_000)],
+        page_types: PageTypes::InTurn,
         program_pulses: 10,
         erase_loop: Ns(1_300_000),
         erase_loops: EraseLoops::Fixed(2),

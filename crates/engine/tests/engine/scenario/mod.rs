@@ -21,7 +21,7 @@ use ninescope_ftl::policies::{
 use ninescope_ftl::{Ftl, FtlConfig, FtlCounters, InstantDriver};
 use ninescope_kernel::{Ns, RandomStream, Rate};
 use ninescope_media::health::SuspendLimit;
-use ninescope_media::nand::{CommandKind, EraseLoops, FlashCommand, Nand, NandTiming, Wear};
+use ninescope_media::nand::{CommandKind, EraseLoops, FlashCommand, Nand, NandTiming, PageTypes, Wear};
 use ninescope_model::{
     Arrival, BlockGroup, Cause, DieId, Geometry, Lba, Lpa, Op, Pool, Ppa, Request, Source, Stream, Workload,
     WorkloadError,
@@ -350,6 +350,7 @@ impl Default for Drive {
             timing: NandTiming {
                 read: vec![Ns(READ)],
                 program: vec![Ns(PROGRAM)],
+                page_types: PageTypes::InTurn,
                 program_pulses: 4,
                 erase_loop: Ns(ERASE_LOOP),
                 erase_loops: EraseLoops::Fixed(3),

@@ -5,7 +5,7 @@
 #![allow(dead_code, reason = "each test binary uses a part of this")]
 
 use ninescope_kernel::{Ns, Rate};
-use ninescope_media::{CommandKind, DieState, EraseLoops, FlashCommand, IllegalCommand, Nand, NandTiming};
+use ninescope_media::{CommandKind, DieState, EraseLoops, FlashCommand, IllegalCommand, Nand, NandTiming, PageTypes};
 use ninescope_model::{DieId, Geometry};
 
 /// The die under test, the second of two.
@@ -26,6 +26,7 @@ pub fn timing() -> NandTiming {
     NandTiming {
         read: READ.map(Ns).to_vec(),
         program: PROGRAM.map(Ns).to_vec(),
+        page_types: PageTypes::InTurn,
         program_pulses: 4,
         erase_loop: Ns(LOOP),
         erase_loops: EraseLoops::Fixed(3),
