@@ -11,7 +11,7 @@ mod moves;
 mod zones;
 
 use ninescope::CheckLevel;
-use ninescope_engine::{BufferLimits, Event, Interface, Probe, SimulationError, View, WriteCompletion};
+use ninescope_engine::{BufferLimits, Event, Interface, Probe, QueueClass, SimulationError, View, WriteCompletion};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{Op, Ppa, Source};
@@ -269,10 +269,15 @@ impl Checker {
     }
 
     #[inline]
-    fn read_queued(&mut self, view: &View<'_>, ppa: Ppa, source: Source) -> Checked {
+    fn read_queued(&mut self, view: &View<'_>, ppa: Ppa, (source, class): (Source, QueueClass)) -> Checked {
         self.ledger.read_queued(source);
         if let Some(book) = &mut self.dram {
             book.read_queued(source);
+        }
+        if let (Source::Mapping, QueueClass::HostRead, Some(book), None) =
+            (source, class, &mut self.map, &self.firmware)
+        {
+            book.read_queued(view, ppa, &mut self.marks);
         }
         if let (Source::Migration, Some(book)) = (source, &mut self.tier) {
             book.read_queued(view, ppa)?;
@@ -525,7 +530,7 @@ impl Probe for Checker {
                 self.space.padded(view, last);
                 Ok(())
             }
-            Event::ReadQueued { ppa, source } => self.read_queued(view, ppa, source),
+            Event::ReadQueued { ppa, source, class } => self.read_queued(view, ppa, (source, class)),
             Event::HostUnitsSensed { slot, ppa, units, brings_up } => {
                 self.host_units_sensed(view, slot, (ppa, units), brings_up)
             }
@@ -560,7 +565,10 @@ impl Probe for Checker {
             Event::MovePlaced { record, lpa, from, to } => self.move_placed(view, record, lpa, (from, to)),
             Event::MoveDropped { record, lpa, .. } => self.move_dropped(view, record, lpa),
             Event::MoveEnded { lpa, from, to, current } => self.move_ended(view, lpa, from, to, current),
-            Event::Dispatched { command, accesses, .. } => {
+            Event::Dispatched { command, class, accesses } => {
+                if let (QueueClass::HostRead, Some(book)) = (class, &mut self.map) {
+                    book.read_dispatched(view, command, accesses)?;
+                }
                 if let Some(blame) = &mut self.blame {
                     blame.dispatched(view, command, accesses);
                 }

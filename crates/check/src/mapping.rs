@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use ninescope_engine::View;
 use ninescope_engine::mapping::{CacheChange, MapCounters, Mapping, entries_of_page};
+use ninescope_engine::{Access, View};
 use ninescope_kernel::{BitTable, Ns};
-use ninescope_model::{Lpa, Ppa, Stream};
+use ninescope_media::nand::FlashCommand;
+use ninescope_model::{DieId, Lpa, Ppa, Source, Stream};
 
 use crate::marks::{Mark, Marks};
 use crate::rule::{Checked, require};
@@ -48,6 +49,9 @@ pub struct MapBook {
     /// Pages that are found again for commands.
     lost: BTreeSet<u32>,
     commands: Vec<Command>,
+    /// Reads of pages of the map that wait, by die, where they go first; and how many went before others.
+    first: Option<BTreeMap<DieId, u32>>,
+    ahead: u64,
     counted: MapCounters,
 }
 
@@ -80,6 +84,8 @@ impl MapBook {
             kept: BTreeSet::new(),
             lost: BTreeSet::new(),
             commands: Vec::new(),
+            first: mapping.reads_first().then(BTreeMap::new),
+            ahead: 0,
             counted: MapCounters::default(),
         })
     }
@@ -113,6 +119,37 @@ impl MapBook {
             self.host_by_use.remove(&before);
         }
         self.host_by_use.insert(self.clock, item);
+    }
+
+    // ---- dies --------------------------------------------------------------------------------------
+
+    /// A read of a page of the map joined the queue of its die.
+    pub fn read_queued(&mut self, view: &View<'_>, ppa: Ppa, marks: &mut Marks) {
+        let geometry = view.ftl.geometry();
+        let die = geometry.die_of_pool(geometry.pool_and_block(geometry.group_and_offset(ppa).0).0);
+        if let Some(waiting) = &mut self.first {
+            *waiting.entry(die).or_default() += 1;
+        }
+        let ahead = view.mapping.map_or(0, |mapping| mapping.counters().reads_ahead);
+        if std::mem::replace(&mut self.ahead, ahead) < ahead {
+            marks.hit(Mark::MapReadAhead);
+        }
+    }
+
+    /// A read that commands wait for leaves its die's queue, with others beside it.
+    pub fn read_dispatched(&mut self, view: &View<'_>, command: &FlashCommand, accesses: &[Access]) -> Checked {
+        let Some(waiting) = self.first.as_mut().and_then(|first| first.get_mut(&command.die)) else { return Ok(()) };
+        let of_map = accesses.iter().filter(|access| access.source == Source::Mapping).count() as u32;
+        require!(
+            of_map > 0 || *waiting == 0,
+            MapFirst,
+            view.now,
+            "die {} reads page {} while {waiting} reads of the map wait",
+            command.die,
+            command.page
+        );
+        *waiting = waiting.saturating_sub(of_map);
+        Ok(())
     }
 
     // ---- commands ----------------------------------------------------------------------------------
@@ -396,6 +433,7 @@ impl MapBook {
             pages_fetched_from_controller: told.pages_fetched_from_controller,
             pages_fetched_from_host: told.pages_fetched_from_host,
             pages_read_to_update: told.pages_read_to_update,
+            reads_ahead: told.reads_ahead,
             ..self.counted
         };
         require!(*told == seen, Ledger, view.now, "counters of the map are {told:?}, {seen:?} were seen");

@@ -133,6 +133,8 @@ rules! {
     MapWritten, "map-written",
         "What changed of a map that lies in flash is in memory or is to be written; its pages lie apart, and are read where they lie.";
     MapLost, "map-lost",
+    MapFirst, "map-first",
+        "Where a die reads pages of a map in flash first, it reads nothing else that commands wait for while one waits.";
         "A page of a map that lies in flash that cannot be corrected is used by nobody before it was found again, and is written anew.";
     DramBus, "dram-bus",
         "The bus of DRAM carries one access at a time, the first asked for first, at once where it is free, and each for as long as its rows and bytes take.";

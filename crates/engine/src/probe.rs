@@ -139,7 +139,7 @@ pub enum Event<'a> {
     /// write buffer is full, as `cause` says. They are placed in order, each told by a [`Event::UnitWritten`].
     WriteStalled { slot: u32, lpa: Lpa, cause: Cause },
     /// A page read was queued: its group must not be erased before the read ends.
-    ReadQueued { ppa: Ppa, source: Source },
+    ReadQueued { ppa: Ppa, source: Source, class: QueueClass },
     /// A page of a host read is in its die's register: `units` units from `ppa` on. The migration `brings_up` takes it up as
     /// well, `NONE` for none.
     HostUnitsSensed { slot: u32, ppa: Ppa, units: u8, brings_up: u32 },

@@ -72,11 +72,43 @@ impl Fifo {
         Some(index)
     }
 
+    /// Takes the last record to the front, behind those there of which `stays` holds. Returns whether it passed any.
+    pub fn bring_last_forward<T: ?Sized>(
+        &mut self,
+        records: &mut T,
+        stays: impl Fn(&T, u32) -> bool,
+        link: impl Fn(&mut T, u32) -> &mut u32,
+    ) -> bool {
+        let last = self.tail;
+        let (mut ahead, mut passed) = (NONE, self.head);
+        while passed != last && stays(records, passed) {
+            (ahead, passed) = (passed, *link(records, passed));
+        }
+        if passed == last {
+            return false;
+        }
+        let mut before_last = passed;
+        while *link(records, before_last) != last {
+            before_last = *link(records, before_last);
+        }
+        (*link(records, before_last), self.tail) = (NONE, before_last);
+        *link(records, last) = passed;
+        *(if ahead == NONE { &mut self.head } else { link(records, ahead) }) = last;
+        true
+    }
+
     /// The first record's index, `NONE` when empty.
     #[inline]
     #[must_use]
     pub fn head(&self) -> u32 {
         self.head
+    }
+
+    /// The last record's index, `NONE` when empty.
+    #[inline]
+    #[must_use]
+    pub fn tail(&self) -> u32 {
+        self.tail
     }
 
     /// Records on the list.
@@ -113,6 +145,28 @@ mod tests {
         assert_eq!(fifo.pop_front(&mut links[..], link), Some(2));
         assert_eq!(fifo.pop_front(&mut links[..], link), Some(3));
         assert_eq!((fifo.pop_front(&mut links[..], link), fifo.len()), (None, 0));
+    }
+
+    #[test]
+    fn the_last_record_goes_behind_those_in_front_that_stay() {
+        let mut links = [NONE; 6];
+        let mut fifo = Fifo::default();
+        let stays = |_: &[u32], index: u32| index >= 4;
+        let mut come = |fifo: &mut Fifo, index: u32| {
+            fifo.push_back(&mut links[..], index, link);
+            fifo.bring_last_forward(&mut links[..], stays, link)
+        };
+        assert!(!come(&mut fifo, 0), "it is alone");
+        fifo.push_back(&mut links[..], 1, link);
+        let mut come = |fifo: &mut Fifo, index: u32| {
+            fifo.push_back(&mut links[..], index, link);
+            fifo.bring_last_forward(&mut links[..], stays, link)
+        };
+        assert!(come(&mut fifo, 4), "before 0");
+        assert!(come(&mut fifo, 5), "behind 4");
+        fifo.push_back(&mut links[..], 2, link);
+        let left: Vec<_> = std::iter::from_fn(|| fifo.pop_front(&mut links[..], link)).collect();
+        assert_eq!((left, fifo.len()), (vec![4, 5, 0, 1, 2], 0));
     }
 
     #[test]

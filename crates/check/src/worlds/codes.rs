@@ -121,6 +121,9 @@ fn fit_map(dice: &mut Dice, drive: &mut Table) {
     if dice.chance(30) && !whole_pages.contains(&true) && value_at(drive, "nand.ecc").is_none() {
         put_at(drive, "ftl.map.fetch_size", unit.min(512).cast_signed());
     }
+    if dice.of("map reads first").chance(40) {
+        put_at(drive, "ftl.map.reads_first", true);
+    }
     put_at(drive, "ftl.map.rebuild_time", text(dice.time(0, 6)));
     if value_at(drive, "ftl.map.written").and_then(Value::as_bool) == Some(false) {
         // Nothing is written, and so not some at a time.

@@ -1,13 +1,14 @@
 //! Decisions of the firmware: what waited for one goes on when its step has ended.
 
 use ninescope_kernel::WakeQueue;
-use ninescope_model::{Op, Pool};
+use ninescope_model::{Op, Pool, Source};
 
 use super::kind::Kind;
 use super::{Device, Flow};
 use crate::error::SimulationError;
 use crate::firmware::{Decision, Firmware, FirmwareConfig, Step};
 use crate::probe::{Event, observe};
+use crate::transaction::{QueueClass, Transaction};
 
 impl<K: Kind> Device<K> {
     /// Has decisions take time of cores. Before anything runs.
@@ -53,6 +54,10 @@ impl<K: Kind> Device<K> {
             Decision::Transaction => {
                 for &access in step.accesses() {
                     self.flash.is_decided(&mut self.run, access);
+                    let Transaction { source, class, .. } = self.run.transactions.slab[access];
+                    if source == Source::Mapping && class == QueueClass::HostRead {
+                        self.map_read_joined(access);
+                    }
                 }
                 Ok(())
             }

@@ -171,7 +171,20 @@ impl<K: Kind> Device<K> {
         let ppa = self.flash.ftl().translate(self.flash.ftl().translation_unit(page));
         self.run.counters.map_page_reads += 1;
         let moves = self.mapping.as_ref().filter(|_| is_waited_for).map_or(0, |mapping| mapping.fetch_bytes());
-        self.queue_read(Transaction::map_read(ppa, page, is_waited_for, moves))
+        let index = self.queue_read(Transaction::map_read(ppa, page, is_waited_for, moves))?;
+        if is_waited_for {
+            self.map_read_joined(index);
+        }
+        Ok(())
+    }
+
+    /// A read of a page of the map that commands wait for may have joined its die's queue, where it goes first if the drive does it so.
+    pub(super) fn map_read_joined(&mut self, index: u32) {
+        if let Some(mapping) = self.mapping.as_mut().filter(|mapping| mapping.reads_first())
+            && self.flash.goes_first(&mut self.run, index)
+        {
+            mapping.went_ahead();
+        }
     }
 
     /// A page of the map is in the controller, and goes into its memory.

@@ -101,11 +101,10 @@ impl<K: Kind> Device<K> {
 
     /// Queues a page read on its die; its group is not erased before it ends.
     #[inline]
-    pub(super) fn queue_read(&mut self, read: Transaction) -> Result<(), SimulationError> {
+    pub(super) fn queue_read(&mut self, read: Transaction) -> Result<u32, SimulationError> {
         let group = self.flash.read_queued(read.ppa());
         self.group_read(group)?;
-        observe!(self, Event::ReadQueued { ppa: read.ppa(), source: read.source });
-        self.flash.enqueue_in(&mut self.run, group, read);
-        Ok(())
+        observe!(self, Event::ReadQueued { ppa: read.ppa(), source: read.source, class: read.class });
+        Ok(self.flash.enqueue_in(&mut self.run, group, read))
     }
 }

@@ -216,7 +216,7 @@ impl<K: Kind> Device<K> {
         }
         let mut read = Transaction::merge_read(first, count, records.head);
         read.sectors = sectors;
-        self.queue_read(read)
+        self.queue_read(read).map(drop)
     }
 
     /// The rests of units are there.

@@ -70,6 +70,13 @@ impl Flash {
         self.suspend_for(run, die, class);
     }
 
+    /// A page access that joined its die's queue last goes before those of other sources. Returns whether any waited there.
+    pub fn goes_first<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) -> bool {
+        let transaction = run.transactions.slab[index];
+        let die = self.die_of(self.group_of(transaction.ppa()));
+        self.dies.goes_first(run, die.0, index, transaction.class)
+    }
+
     /// Queues a page access once more, behind what waits on its die. It still counts as a reader of its group.
     pub fn read_again<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) {
         let transaction = &mut run.transactions.slab[index];

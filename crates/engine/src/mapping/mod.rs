@@ -56,6 +56,8 @@ pub struct MapCounters {
     pub pages_read_to_update: u64,
     /// Pages that were read, could not be corrected, and were found again from what lies beside data.
     pub pages_rebuilt: u64,
+    /// Reads of pages that went before other reads that had waited for their die.
+    pub reads_ahead: u64,
 }
 
 /// What became of what is in memory.
@@ -153,6 +155,8 @@ pub struct Mapping {
     fetch_bytes: u32,
     /// Writes wait for what is not in memory.
     writes_wait: bool,
+    /// A die reads pages of the map before what else commands wait for.
+    reads_first: bool,
     /// What leaves changed is written.
     is_written: bool,
     /// Finding a page again that cannot be read.
@@ -180,6 +184,7 @@ impl Mapping {
         let updates_max = if rules.written { rules.updates_in_flight.max(1) } else { u32::MAX };
         let (access, size) = (rules.host_access, rules.size);
         let (writes_wait, is_written, rebuild_time) = (rules.writes_wait, rules.written, rules.rebuild_time);
+        let reads_first = rules.reads_first;
         let fetch_bytes = rules.fetch_size.map_or(0, |size| size.0 as u32);
         let mut stale = BitTable::new(units as usize);
         if !is_written {
@@ -203,6 +208,7 @@ impl Mapping {
             updates_max,
             fetch_bytes,
             writes_wait,
+            reads_first,
             is_written,
             rebuild_time,
             waits: vec![Wait::default(); commands as usize],
@@ -282,6 +288,16 @@ impl Mapping {
     #[inline]
     pub fn writes_wait(&self) -> bool {
         self.writes_wait
+    }
+
+    /// Whether a die reads pages of the map before what else commands wait for.
+    pub fn reads_first(&self) -> bool {
+        self.reads_first
+    }
+
+    /// A read of a page of the map went before others that had waited for its die.
+    pub fn went_ahead(&mut self) {
+        self.counters.reads_ahead += 1;
     }
 
     fn comes(&mut self, ftl: &Ftl, unit: u32) {

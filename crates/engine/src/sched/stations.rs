@@ -128,6 +128,15 @@ impl<W> Stations<W> {
         }
     }
 
+    /// What joined a queue last goes before what waits there, behind those in front that are of its source. Returns whether it
+    /// passed any; nothing changes where it has not joined the queue yet.
+    pub fn goes_first<Q>(&mut self, run: &mut Run<Q>, station: u32, index: u32, class: QueueClass) -> bool {
+        let slab = &mut run.transactions.slab;
+        let (source, queue) = (slab[index].source, &mut self.all[station as usize].queues[class as usize]);
+        queue.tail() == index
+            && queue.bring_last_forward(slab, |slab, other| slab[other].source == source, TransactionStore::link)
+    }
+
     /// A station whose data transfer ended without an event is free.
     #[inline]
     pub fn free_after_data_out<Q: WakeQueue>(&mut self, run: &Run<Q>, station: u32) {

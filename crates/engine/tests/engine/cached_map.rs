@@ -199,6 +199,28 @@ fn pages_that_are_compressed_take_what_their_runs_take() {
 }
 
 #[test]
+fn reads_of_the_map_go_first_where_the_drive_does_it_so() {
+    let with = |first: bool| {
+        let run = drive(&json!({ "policy": "entries", "size": "1KiB", "reads_first": first })).run(vec![
+            // The entries of 5 and 6 come into memory.
+            read_at(0, 5),
+            read_at(1_000_000, 6),
+            // 5 is read, 6 waits for the die, and then two pages of the map do.
+            read_at(2_000_000, 5),
+            read_at(2_000_010, 6),
+            read_at(2_000_020, 200),
+            read_at(2_000_030, 300),
+        ]);
+        (map(&run).reads_ahead, [2, 3, 4, 5].map(|id| run.latency(id)))
+    };
+    let read = |turn: u64, asked: u64| turn * UNIT_READ - asked;
+    // 5, 6, both pages of the map in turn, and what they tell of.
+    assert_eq!(with(false), (0, [read(1, 0), read(2, 10), read(5, 20), read(6, 30)]));
+    // 5, both pages, which pass 6 and stay in order, then 6 and what they tell of.
+    assert_eq!(with(true), (2, [read(1, 0), read(4, 10), read(5, 20), read(6, 30)]));
+}
+
+#[test]
 fn what_changed_stays_in_memory_when_the_host_is_over() {
     // The last request pushes a changed entry out: it reads data then, or, as a write, is over.
     let run = entries("8B").run(vec![write_at(0, 5), read_at(1_000_000, 200)]);

@@ -152,7 +152,7 @@ impl<K: Kind> Device<K> {
     /// Reads a unit of flash for a migration.
     fn queue_migration_read(&mut self, migration: u32, ppa: Ppa) -> Result<(), SimulationError> {
         self.run.counters.migration_page_reads += 1;
-        self.queue_read(Transaction::migration_read(ppa, migration))
+        self.queue_read(Transaction::migration_read(ppa, migration)).map(drop)
     }
 
     // ---- what banks tell -------------------------------------------------------------------------

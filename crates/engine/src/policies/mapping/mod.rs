@@ -60,6 +60,8 @@ pub struct MapRules {
     pub fetch_size: Option<Bytes>,
     /// Writes wait for what is not in memory.
     pub writes_wait: bool,
+    /// A die reads pages of the map before what else commands wait for.
+    pub reads_first: bool,
     /// What leaves changed is written.
     pub written: bool,
     /// Finding the entries of a page again that cannot be read [ns].
@@ -91,6 +93,9 @@ macro_rules! cached_map {
             pub fetch_size: Option<ninescope_model::units::Bytes>,
             /// Whether writes wait for what is not in memory.
             pub writes_wait: bool,
+            /// Whether a die reads pages of the map before what else commands wait for.
+            #[serde(skip_serializing_if = "std::ops::Not::not")]
+            pub reads_first: bool,
             /// Whether what leaves memory changed is written.
             pub written: bool,
             /// How long it takes to find the entries of a page again that cannot be read.
@@ -110,6 +115,7 @@ macro_rules! cached_map {
                     host_access,
                     fetch_size,
                     writes_wait: true,
+                    reads_first: false,
                     written: true,
                     rebuild_time: ninescope_model::units::Duration($crate::policies::mapping::REBUILD),
                 }
@@ -126,6 +132,7 @@ macro_rules! cached_map {
                     host_access: ninescope_kernel::Ns(self.host_access.0),
                     fetch_size: self.fetch_size,
                     writes_wait: self.writes_wait,
+                    reads_first: self.reads_first,
                     written: self.written,
                     rebuild_time: ninescope_kernel::Ns(self.rebuild_time.0),
                 })
