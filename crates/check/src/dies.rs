@@ -2,10 +2,11 @@
 
 use ninescope_engine::{Utilization, View};
 use ninescope_kernel::Ns;
-use ninescope_media::nand::{CommandKind, FlashCommand, NandTiming, PageTypes};
+use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{DieId, Occupancy};
 
 use crate::marks::{Mark, Marks};
+use crate::part::{page_time, planes_fit};
 use crate::rule::{Checked, require};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,34 +94,6 @@ struct Die {
     overhead: u64,
 }
 
-/// What a read or program takes in the array by the type of its page.
-#[inline]
-fn page_time(view: &View<'_>, command: &FlashCommand, marks: &mut Marks) -> Ns {
-    let NandTiming { read, program, page_types, .. } = view.nand.timing();
-    let page = command.page as usize;
-    let in_turn = page % read.len();
-    let page_type = match page_types {
-        PageTypes::InTurn => in_turn,
-        PageTypes::Staggered(stagger) => {
-            let pages = view.ftl.geometry().pages_per_block as usize;
-            let from_the_end = pages - page;
-            let turn = || page.saturating_sub(stagger.first.len()) % stagger.then.len();
-            usize::from(if from_the_end <= stagger.last.len() {
-                stagger.last[stagger.last.len() - from_the_end]
-            } else {
-                stagger.first.get(page).copied().unwrap_or_else(|| stagger.then[turn()])
-            })
-        }
-    };
-    if page_type != in_turn {
-        marks.hit(Mark::StaggeredPage);
-    }
-    match command.kind {
-        CommandKind::Read => Ns(read[page_type].0 * (u64::from(command.more_senses) + 1)),
-        _ => program[page_type],
-    }
-}
-
 /// All dies.
 #[derive(Debug, Default)]
 pub struct Dies {
@@ -152,6 +125,7 @@ impl Dies {
         let (total, segments) =
             view.nand.running(id).map_or((Ns::ZERO, 1), |operation| (operation.total, operation.segments));
         let work = Work::of(command);
+        planes_fit(view, command)?;
         if command.kind != CommandKind::Erase {
             let needed = page_time(view, command, marks);
             require!(

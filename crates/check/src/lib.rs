@@ -27,6 +27,7 @@ mod mapping;
 mod marks;
 mod namespaces;
 mod oracle;
+mod part;
 mod partitions;
 mod places;
 mod protocol;

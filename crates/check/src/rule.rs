@@ -74,6 +74,7 @@ rules! {
         "A bank of storage-class memory runs one access at a time, from its first copy to its last byte.";
     ChannelDoubleBooked, "channel-double-booked", "A channel moves one transfer at a time.";
     LinkDoubleBooked, "link-double-booked", "The host link moves one transfer at a time in each direction.";
+    PlanesTogether, "planes-together", "A command addresses planes of one group, at one page, and of one block unless the part reads any.";
     PulseTime, "pulse-time", "An operation gets exactly the array time it needs, however often it is suspended.";
     CopyPath, "copy-path",
         "What wear levelling copies is read, crosses its channel both ways unless the memory copies by itself, and is written, before its write.";
@@ -132,9 +133,9 @@ rules! {
         "Of a map that lies in flash an entry is in memory from when its page was read until it is the one used longest ago; no command reads or writes a unit before its entry is.";
     MapWritten, "map-written",
         "What changed of a map that lies in flash is in memory or is to be written; its pages lie apart, and are read where they lie.";
-    MapLost, "map-lost",
     MapFirst, "map-first",
         "Where a die reads pages of a map in flash first, it reads nothing else that commands wait for while one waits.";
+    MapLost, "map-lost",
         "A page of a map that lies in flash that cannot be corrected is used by nobody before it was found again, and is written anew.";
     DramBus, "dram-bus",
         "The bus of DRAM carries one access at a time, the first asked for first, at once where it is free, and each for as long as its rows and bytes take.";

@@ -112,6 +112,8 @@ pub struct EngineConfig {
     pub page_timeout: Option<Ns>,
     /// Whether commands to several planes of a die are merged.
     pub multi_plane: bool,
+    /// How many accesses that wait behind the first one are looked at for that [count].
+    pub merge_window: u32,
     /// What goes by sector, and not by whole units and pages.
     pub sectors: SectorRules,
     /// Pages one pool's garbage collection may have between read and end of program [count].

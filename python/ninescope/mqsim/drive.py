@@ -90,7 +90,7 @@ def read_drive(
         memory.write_back(part, device)
     elif cached:
         memory.buffer_writes(part, device)
-    _scheduler(part, device, flash)
+    _scheduler(part, device, flash, traces=traces)
     for sheet, section in ((host, _HOST), (device, _DEVICE), (flash, _FLASH)):
         part.settle(sheet, section)
         part.tags |= {tag: (sheet.line_of(tag), value) for tag, value in sheet.values()}
@@ -153,6 +153,10 @@ def _by_sector(part: Drive, flash: Sheet, *, traces: bool) -> None:
         part.put(
             "nand.planes_per_command", planes, "Plane_No_Per_Die: commands to planes of one die are merged"
         )
+        order = part.table["ftl"]["page_allocation"]["order"]
+        if order.index("D") < order.index("P"):
+            why = "Plane_Allocation_Scheme: the dies of a chip take turns before their planes do"
+            part.put("nand.plane_groups", "interleaved", why)
 
 
 def _nand(part: Drive, device: Sheet, flash: Sheet) -> None:
@@ -173,15 +177,15 @@ def _nand(part: Drive, device: Sheet, flash: Sheet) -> None:
         flash.count("Block_PE_Cycles_Limit", 1, (1 << 32) - 1),
         "Block_PE_Cycles_Limit",
     )
-    device.one_of("Flash_Comm_Protocol", ("NVDDR2",))
-    part.put(
-        "nand.command_address",
-        f"{_COMMAND_ADDRESS_NS}ns",
     if cell == "TLC" and part.as_mqsim:
         why = "--as mqsim: pages come in the order of a planar part (Yaakobi et al., ICNC 2012)"
         first = [0] * 6 + [1] * 2
         types = {"first": first[: flash.count("Page_No_Per_Block", 1)], "then": [0, 0, 1, 1, 2, 2]}
         part.put("nand.page_types", types, why)
+    device.one_of("Flash_Comm_Protocol", ("NVDDR2",))
+    part.put(
+        "nand.command_address",
+        f"{_COMMAND_ADDRESS_NS}ns",
         "Flash_Comm_Protocol = NVDDR2, whose times are built in",
     )
     _channel_rate(part, device)
@@ -351,7 +355,21 @@ def _controller(part: Drive, host: Sheet, device: Sheet, cached: bool, flows: in
     part.idle("no flow writes through a cache", "Caching_Mechanism", *of_cache)
 
 
-def _scheduler(part: Drive, device: Sheet, flash: Sheet) -> None:
+def _merged(part: Drive, *, traces: bool) -> None:
+    """Say which commands are merged. Of `traces` see `_by_sector`."""
+    if not part.as_mqsim:
+        why = "commands to two planes of a die are merged only now and then"
+        part.put("scheduler.multi_plane", False, why)
+        return
+    why = "--as mqsim: commands to planes of a die at a page of a block are merged"
+    part.put("scheduler.multi_plane", True, why)
+    if not traces:
+        why = "--as mqsim: of all that wait; reads of any block, programs of the blocks that are written"
+        part.put("scheduler.merge_window", memory.UNBOUNDED_PAGES, why)
+        part.put("nand.read_any_block", True, why)
+
+
+def _scheduler(part: Drive, device: Sheet, flash: Sheet, *, traces: bool) -> None:
     if (
         device.one_of("Transaction_Scheduling_Policy", ("PRIORITY_OUT_OF_ORDER", "OUT_OF_ORDER"))
         == "OUT_OF_ORDER"
@@ -365,12 +383,7 @@ def _scheduler(part: Drive, device: Sheet, flash: Sheet) -> None:
     if part.as_mqsim:
         why = "--as mqsim: a channel asks for commands when no read data wait"
         part.put("scheduler.channel", "read-data-first", why)
-    if part.as_mqsim:
-        why = "--as mqsim: commands to planes of a die at a page of a block are merged (there of any block)"
-        part.put("scheduler.multi_plane", True, why)
-    else:
-        why = "commands to two planes of a die are merged only now and then"
-        part.put("scheduler.multi_plane", False, why)
+    _merged(part, traces=traces)
     if part.as_mqsim or not flash.has("CMD_Suspension_Support"):
         return
     if "ERASE" not in flash.one_of("CMD_Suspension_Support", ("NONE", "ERASE", "PROGRAM", "PROGRAM_ERASE")):

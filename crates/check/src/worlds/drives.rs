@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use ninescope::Plan;
 use ninescope::config::{
     Cell, ControllerConfig, DriveConfig, EraseLoopsConfig, FirmwareConfig, FtlSection, GeometryConfig,
-    LoopSharesConfig, NandConfig, PageTypesConfig, ProgramMoves, ReadMoves, SchedulerConfig, SuspendLimitConfig,
+    LoopSharesConfig, NandConfig, PageTypesConfig, PlaneGroupsConfig, ProgramMoves, ReadMoves, SchedulerConfig,
+    SuspendLimitConfig,
 };
 use ninescope_engine::{Dealing, Interface, WriteCompletion};
 use ninescope_model::SECTOR_BYTES;
@@ -93,6 +94,12 @@ fn planes_apart(dice: &mut Dice, drive: &mut toml::Table) {
     let frontier = planes("ftl.frontier_planes").or_else(|| planes("geometry.planes_per_die")).unwrap_or(1);
     if dice.chance(30) {
         put_at(drive, "nand.planes_per_command", frontier * i64::from(dice.small(1, 2)));
+        if frontier == 1 && dice.of("interleaved").chance(50) {
+            put_at(drive, "nand.plane_groups", "interleaved");
+        }
+    }
+    if dice.of("merge window").chance(40) {
+        put_at(drive, "scheduler.merge_window", i64::from(dice.of("window").small(1, 40)));
     }
 }
 
@@ -240,6 +247,7 @@ fn nand(dice: &mut Dice) -> NandConfig {
         resume_ramp: within_half_a_loop(dice.time(0, 5)),
         read_any_block: dice.chance(30),
         planes_per_command: None,
+        plane_groups: PlaneGroupsConfig::default(),
         endurance_cycles: None,
         bit_cost: None,
         initial_cycles: Some(dice.one_of(&[0, 1, 99, 250, 999, 5_000])),

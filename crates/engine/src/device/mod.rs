@@ -483,7 +483,7 @@ mod tests {
     use crate::transaction::QueueClass;
     use ninescope_ftl::FtlConfig;
     use ninescope_kernel::Rate;
-    use ninescope_media::nand::{EraseLoops, NandTiming, PageTypes};
+    use ninescope_media::nand::{EraseLoops, NandTiming, PageTypes, PlaneGroups};
     use ninescope_model::{Arrival, Lba, Op, Request, WorkloadError};
 
     /// A scheduler that leaves the die idle whatever waits.
@@ -533,6 +533,7 @@ mod tests {
             channel_rate: Rate(0),
             read_any_block: false,
             planes_per_command: 4,
+            plane_groups: PlaneGroups::Neighbours,
         };
         let config = EngineConfig {
             queue_depth: 2,
@@ -543,6 +544,7 @@ mod tests {
             shared_buffered_pages: None,
             page_timeout: None,
             multi_plane: true,
+            merge_window: 8,
             sectors: SectorRules::default(),
             gc_pages_in_flight: 1,
             throttle: Default::default(),

@@ -9,9 +9,6 @@ use crate::run::Run;
 use crate::sched::Phase;
 use crate::transaction::{QueueClass, Transaction, TransactionStore};
 
-/// How many waiting transactions are looked at to fill the other planes of a command.
-const MERGE_WINDOW: usize = 8;
-
 /// What a free die does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
@@ -146,7 +143,7 @@ impl Flash {
             // Planes that no command has together with the first one count as taken.
             let mut taken = command.planes | self.planes_apart[plane as usize];
             let planes_of_pool = (1 << self.geometry.frontier_planes) - 1;
-            for _ in 0..MERGE_WINDOW {
+            for _ in 0..self.merge_window {
                 if index == NONE || command.plane_count() == self.geometry.planes_per_die {
                     break;
                 }

@@ -76,6 +76,8 @@ pub struct Flash {
     dies: Stations<DieWork>,
     suspend_policy: Option<Box<dyn SuspendPolicy>>,
     multi_plane: bool,
+    /// How many waiting accesses are looked at to fill the other planes of a command [count].
+    merge_window: u32,
     /// What goes by sector; nothing where whole units and pages do.
     sectors: Option<Box<Sectors>>,
     read_any_block: bool,
@@ -112,6 +114,7 @@ impl Flash {
             dies: Stations::new(dies, channels, config.scheduler.build(), &config.channel),
             suspend_policy: config.suspend.build(),
             multi_plane: config.multi_plane,
+            merge_window: config.merge_window,
             sectors: Sectors::new(config.sectors, ftl.logical_units(), Programs::stripes_of(&ftl)),
             read_any_block: nand.reads_any_block(),
             planes_apart: std::array::from_fn(|plane| nand.planes_apart_from(plane as u32)),

@@ -458,6 +458,7 @@ fn slower(bench: &Bench, k: u64) -> Bench {
         channel_rate: Rate(bench.timing.channel_rate.0 / k),
         read_any_block: bench.timing.read_any_block,
         planes_per_command: bench.timing.planes_per_command,
+        plane_groups: bench.timing.plane_groups,
     };
     slow.engine.command_cost = Ns(bench.engine.command_cost.0 * k);
     slow.engine.link_rate = Rate(bench.engine.link_rate.0 / k);

@@ -75,6 +75,26 @@ fn planes_with_a_shared_frontier_wait_for_the_stripe_and_independent_planes_do_n
 }
 
 #[test]
+fn reads_that_wait_are_merged_as_far_as_the_window_goes() {
+    // Even pages of the host's space lie in plane 0, odd ones in plane 1. One is read, the page before it waits, and behind that
+    // so many others of its plane; the page beside it, in the other plane, waits last.
+    let merged = |window: u32, between: u64| {
+        let mut drive = two_planes();
+        (drive.frontier_planes, drive.pages, drive.logical_units) = (1, 32, 256);
+        drive.page_allocation = policy("static");
+        drive.prepared = (0..128).collect();
+        drive.engine.merge_window = window;
+        let mut requests = vec![read_units(0, 8, 4), read_units(10, 0, 4)];
+        requests.extend((0..between).map(|number| read_units(11 + number, 16 + 8 * number, 4)));
+        requests.push(read_units(100, 4, 4));
+        drive.run(requests).counters().multi_plane_reads
+    };
+    assert_eq!([7, 8].map(|between| merged(8, between)), [1, 0]);
+    assert_eq!([0, 1].map(|between| merged(1, between)), [1, 0]);
+    assert_eq!(merged(u32::MAX, 12), 1);
+}
+
+#[test]
 fn without_multi_plane_commands_the_pages_of_a_stripe_go_one_by_one() {
     let mut drive = two_planes();
     drive.engine.multi_plane = false;

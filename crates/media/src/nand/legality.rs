@@ -33,7 +33,7 @@ pub enum IllegalCommand {
     /// A multi-plane command must address the same block index in all its planes.
     #[error("die {die}, plane {plane}: block {block} where the first plane has block {first_block}")]
     BlocksDiffer { die: DieId, plane: u32, block: u32, first_block: u32 },
-    /// One command addresses planes that lie in one group of so many neighbours.
+    /// One command addresses planes that lie in one group of so many.
     #[error(
         "die {die}, plane {plane}: the command begins in plane {first_plane}, and addresses {together} planes together"
     )]
@@ -92,7 +92,7 @@ impl Nand {
             return Err(IllegalCommand::NoSuchPlane { die, plane: last_plane });
         }
         let (first_plane, together) = (command.planes.trailing_zeros(), self.durations.planes_per_command);
-        if last_plane / together != first_plane / together {
+        if command.planes & !self.durations.together[first_plane as usize] != 0 {
             return Err(IllegalCommand::PlanesApart { die, plane: last_plane, first_plane, together });
         }
         let any_block = command.kind == CommandKind::Read && self.durations.read_any_block;

@@ -27,7 +27,7 @@ pub use erase_loops::{EraseLoops, LoopShares};
 pub use legality::IllegalCommand;
 pub use operation::Operation;
 pub use page_types::{PageTypes, Stagger};
-pub use timing::{NandTiming, TimingError};
+pub use timing::{NandTiming, PlaneGroups, TimingError};
 
 use block_table::{Block, BlockTable};
 use die::Die;
@@ -74,7 +74,7 @@ impl Nand {
     pub fn new(geometry: &Geometry, timing: NandTiming) -> Result<Self, TimingError> {
         let blocks = BlockTable::new(geometry);
         Ok(Self {
-            durations: Durations::new(&timing, geometry.pages_per_block)?,
+            durations: Durations::new(&timing, geometry)?,
             mean_times: timing.mean_times(),
             dies: vec![Die::default(); geometry.dies() as usize],
             erase_loops: LoopTable::new(&timing.erase_loops, blocks.len()),
@@ -100,6 +100,7 @@ impl Nand {
             channel_rate: Rate(0),
             read_any_block: false,
             planes_per_command: 4,
+            plane_groups: PlaneGroups::Neighbours,
         };
         Self::new(&Geometry::absent(), timing).expect("a nanosecond each is legal")
     }
@@ -259,9 +260,7 @@ impl Nand {
 
     /// The planes that no command addresses which addresses this one, one bit each.
     pub fn planes_apart_from(&self, plane: u32) -> u8 {
-        let together = self.durations.planes_per_command.min(8);
-        let first = plane / together * together;
-        !((((1_u32 << together) - 1) << first) as u8)
+        self.durations.together.get(plane as usize).map_or(0, |&together| !together)
     }
 
     /// What so many suspensions too many in one erase add to the raw bit error rate of its block.

@@ -1,6 +1,7 @@
 //! The time constants of a NAND part, and the durations that follow from them.
 
 use ninescope_kernel::{Ns, Rate};
+use ninescope_model::{Geometry, PLANES_MAX};
 
 use super::erase_loops::EraseLoops;
 use super::page_types::PageTypes;
@@ -38,8 +39,32 @@ pub struct NandTiming {
     pub channel_rate: Rate,
     /// Whether a multi-plane read may address a different block in each plane.
     pub read_any_block: bool,
-    /// Neighbouring planes that one command may address: the first so many of a die, the next so many, and so on [count].
+    /// Planes that one command may address [count].
     pub planes_per_command: u32,
+    /// Which planes these are.
+    pub plane_groups: PlaneGroups,
+}
+
+/// Which planes of a die one command may address, where that is not all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PlaneGroups {
+    /// Neighbours: the first so many of a die, the next so many, and so on.
+    #[default]
+    Neighbours,
+    /// Those as far from each other as there are groups: of four planes in pairs the first and the third.
+    Interleaved,
+}
+
+impl PlaneGroups {
+    /// The planes that a command may address which addresses this one of so many, `together` of them: a bit each.
+    fn group_of(self, plane: u32, planes: u32, together: u32) -> u8 {
+        let groups = planes.div_ceil(together);
+        let group = |plane: u32| match self {
+            Self::Neighbours => plane / together,
+            Self::Interleaved => plane % groups,
+        };
+        (0..planes).filter(|&other| group(other) == group(plane)).fold(0, |mask, other| mask | 1 << other)
+    }
 }
 
 /// Why time constants cannot be used. `key` is the configuration key at fault.
@@ -130,10 +155,12 @@ pub(super) struct Durations {
     pub(super) resume_ramp: Ns,
     pub(super) read_any_block: bool,
     pub(super) planes_per_command: u32,
+    /// By plane: those that one command may address with it, a bit each.
+    pub(super) together: [u8; PLANES_MAX as usize],
 }
 
 impl Durations {
-    pub(super) fn new(timing: &NandTiming, pages_per_block: u32) -> Result<Self, TimingError> {
+    pub(super) fn new(timing: &NandTiming, geometry: &Geometry) -> Result<Self, TimingError> {
         timing.check()?;
         let by_type = |times: &[Ns]| {
             let mut table = [Ns::ZERO; PAGE_TYPES_MAX];
@@ -143,7 +170,7 @@ impl Durations {
         Ok(Self {
             read: by_type(&timing.read),
             program: by_type(&timing.program),
-            page_types: timing.page_types.of_block(pages_per_block, timing.read.len()),
+            page_types: timing.page_types.of_block(geometry.pages_per_block, timing.read.len()),
             erase_loop: timing.erase_loop,
             program_pulses: timing.program_pulses,
             command_address: timing.command_address,
@@ -152,6 +179,9 @@ impl Durations {
             resume_ramp: timing.resume_ramp,
             read_any_block: timing.read_any_block,
             planes_per_command: timing.planes_per_command,
+            together: std::array::from_fn(|plane| {
+                timing.plane_groups.group_of(plane as u32, geometry.planes_per_die, timing.planes_per_command)
+            }),
         })
     }
 

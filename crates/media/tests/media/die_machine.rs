@@ -7,7 +7,7 @@ use ninescope_kernel::Ns;
 use ninescope_media::health::{LimitByWear, SuspendLimit, WearPoint};
 use ninescope_media::{
     CommandKind, DieState, Ended, EraseLoops, FlashCommand, IllegalCommand, LoopShares, Nand, NandTiming, PageTypes,
-    Stagger, Wear,
+    PlaneGroups, Stagger, Wear,
 };
 use ninescope_model::DieId;
 use proptest::prelude::*;
@@ -167,6 +167,17 @@ fn a_command_addresses_planes_of_one_group_of_neighbours() {
     for planes in [0b0011, 0b1100, 0b1000] {
         assert_eq!(pairs.probe(&command(CommandKind::Erase, planes, 0, 0)), Ok(()));
     }
+    let timing = NandTiming { planes_per_command: 2, plane_groups: PlaneGroups::Interleaved, ..timing() };
+    let interleaved = Harness::with(timing);
+    let apart = Err(IllegalCommand::PlanesApart { die: DIE, plane: 1, first_plane: 0, together: 2 });
+    assert_eq!(interleaved.probe(&command(CommandKind::Erase, 0b0011, 0, 0)), apart);
+    for planes in [0b0101, 0b1010, 0b1000] {
+        assert_eq!(interleaved.probe(&command(CommandKind::Erase, planes, 0, 0)), Ok(()));
+    }
+    assert_eq!(
+        [0, 1, 2, 3].map(|plane| interleaved.nand.planes_apart_from(plane) & 0b1111),
+        [0b1010, 0b0101, 0b1010, 0b0101]
+    );
     assert_eq!(
         [0, 1, 2, 3].map(|plane| pairs.nand.planes_apart_from(plane) & 0b1111),
         [0b1100, 0b1100, 0b0011, 0b0011]

@@ -60,6 +60,7 @@ pub fn engine_config(
         shared_buffered_pages: controller.shared_buffered_pages,
         page_timeout: controller.page_timeout.map(|timeout| Ns(timeout.0)),
         multi_plane: scheduler.multi_plane,
+        merge_window: merge_window(drive)?,
         sectors: sector_rules(drive)?,
         gc_pages_in_flight: drive.config.ftl.gc_pages_in_flight.unwrap_or(4 * geometry.frontier_planes),
         throttle: drive.config.ftl.throttle.clone(),
@@ -69,6 +70,17 @@ pub fn engine_config(
         suspend: scheduler.suspend.clone(),
         log_requests,
     })
+}
+
+/// How many accesses are looked at to fill the planes of a command.
+fn merge_window(drive: &LoadedDrive) -> Result<u32, Error> {
+    match drive.config.scheduler.merge_window {
+        0 => {
+            Err(drive
+                .error_at("scheduler.merge_window", "must not be zero: scheduler.multi_plane = false merges nothing"))
+        }
+        window => Ok(window),
+    }
 }
 
 /// What goes by sector. A code covers more than one, and is of no use by the sector.

@@ -3,11 +3,13 @@
 use ninescope_ftl::BreakdownConfig;
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::health::{LimitByWear, SuspendLimit, WearPoint};
-use ninescope_media::nand::{EraseLoops, LoopShares, NandTiming, PageTypes, Stagger, Wear};
+use ninescope_media::nand::{EraseLoops, LoopShares, NandTiming, PageTypes, PlaneGroups, Stagger, Wear};
 use ninescope_model::units::Duration;
 use ninescope_model::{Geometry, PLANES_MAX};
 
-use crate::config::{EraseLoopsConfig, GeometryConfig, LoadedDrive, NandConfig, PageTypesConfig, SuspendLimitConfig};
+use crate::config::{
+    EraseLoopsConfig, GeometryConfig, LoadedDrive, NandConfig, PageTypesConfig, PlaneGroupsConfig, SuspendLimitConfig,
+};
 use crate::error::Error;
 
 /// The most P/E cycles a drive may begin with.
@@ -91,6 +93,10 @@ pub fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
         channel_rate: Rate(nand.channel_rate.0),
         read_any_block: nand.read_any_block,
         planes_per_command: nand.planes_per_command.unwrap_or(PLANES_MAX),
+        plane_groups: match nand.plane_groups {
+            PlaneGroupsConfig::Neighbours => PlaneGroups::Neighbours,
+            PlaneGroupsConfig::Interleaved => PlaneGroups::Interleaved,
+        },
     };
     check_planes_per_command(drive)?;
     timing.check().map_err(|error| drive.error_at(&format!("nand.{}", error.key), &error.message))?;
@@ -127,7 +133,22 @@ fn page_types(drive: &LoadedDrive) -> Result<PageTypes, Error> {
 fn check_planes_per_command(drive: &LoadedDrive) -> Result<(), Error> {
     let planes = flash_shape(drive)?.planes_per_die;
     let frontier = drive.config.ftl.frontier_planes.unwrap_or(planes);
-    let Some(together) = flash(drive)?.planes_per_command else { return Ok(()) };
+    let nand = flash(drive)?;
+    let Some(together) = nand.planes_per_command else {
+        if nand.plane_groups != PlaneGroupsConfig::default() {
+            let message =
+                "is not \"neighbours\", and a command may address all planes of a die: give nand.planes_per_command";
+            return Err(drive.error_at("nand.plane_groups", message));
+        }
+        return Ok(());
+    };
+    if nand.plane_groups == PlaneGroupsConfig::Interleaved && frontier > 1 {
+        let message = format!(
+            "is \"interleaved\", and {frontier} neighbouring planes are programmed and erased together: give \
+             ftl.frontier_planes = 1"
+        );
+        return Err(drive.error_at("nand.plane_groups", &message));
+    }
     if together < planes && together % frontier.max(1) != 0 {
         let message = format!(
             "is {together}, and {frontier} planes are programmed and erased together (ftl.frontier_planes): give a \

@@ -106,6 +106,14 @@ impl Default for ControllerConfig {
     }
 }
 
+/// How many waiting accesses are looked at where nothing is said [count].
+const MERGE_WINDOW: u32 = 8;
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde asks
+fn is_merge_window(window: &u32) -> bool {
+    *window == MERGE_WINDOW
+}
+
 /// Scheduling of the dies, and of what comes from the host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -124,6 +132,10 @@ pub struct SchedulerConfig {
     pub suspend: SuspendPolicyConfig,
     /// Whether commands to several planes of a die are merged.
     pub multi_plane: bool,
+    /// How many accesses that wait behind the first one are looked at for that [count].
+    #[serde(skip_serializing_if = "is_merge_window")]
+    #[schemars(range(min = 1))]
+    pub merge_window: u32,
 }
 
 impl Default for SchedulerConfig {
@@ -134,6 +146,7 @@ impl Default for SchedulerConfig {
             arbitration: HostArbitrationConfig::default(),
             suspend: SuspendPolicyConfig::default(),
             multi_plane: true,
+            merge_window: MERGE_WINDOW,
         }
     }
 }

@@ -93,6 +93,17 @@ pub struct PageTypesConfig {
     pub last: Vec<u8>,
 }
 
+/// Which planes one command may address, where that is not all of a die.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PlaneGroupsConfig {
+    /// With 2 of 4 the first two, or the last two.
+    #[default]
+    Neighbours,
+    /// With 2 of 4 the first and the third, or the second and the fourth.
+    Interleaved,
+}
+
 /// NAND media.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -132,11 +143,13 @@ pub struct NandConfig {
     /// Whether one multi-plane read may address different blocks.
     #[serde(default)]
     pub read_any_block: bool,
-    /// Neighbouring planes that one command may address [count]: with 2 of 4, the first two or the last two; absent: all of a
-    /// die.
+    /// Planes that one command may address [count]; absent: all of a die.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(transform = above_zero)]
     pub planes_per_command: Option<u32>,
+    /// Which planes these are; absent: neighbours.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub plane_groups: PlaneGroupsConfig,
     /// Rated P/E cycles [count].
     #[serde(default)]
     #[schemars(transform = above_zero)]

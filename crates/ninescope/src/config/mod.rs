@@ -24,8 +24,8 @@ pub use drive::{
 };
 pub use firmware::FirmwareConfig;
 pub use flash::{
-    Cell, EraseLoopsConfig, GeometryConfig, LoopSharesConfig, NandConfig, PageTypesConfig, ProgramMoves, ReadMoves,
-    SuspendLimitConfig,
+    Cell, EraseLoopsConfig, GeometryConfig, LoopSharesConfig, NandConfig, PageTypesConfig, PlaneGroupsConfig,
+    ProgramMoves, ReadMoves, SuspendLimitConfig,
 };
 pub use job_file::{JobFile, JobTables, JobText, JobWork, parse_host_cache, parse_job_file};
 pub use jobs::{JobOptions, JobsTable, LoadedJobs, parse_fio, parse_jobs, words_of};

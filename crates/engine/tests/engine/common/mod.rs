@@ -17,7 +17,7 @@ use ninescope_engine::{
 use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
 use ninescope_ftl::{BreakdownConfig, Ftl, FtlConfig, InstantDriver, ZoneConfig};
 use ninescope_kernel::{Ns, Rate};
-use ninescope_media::nand::{EraseLoops, Nand, NandTiming, PageTypes};
+use ninescope_media::nand::{EraseLoops, Nand, NandTiming, PageTypes, PlaneGroups};
 use ninescope_model::{Arrival, BlockGroup, DieId, Geometry, Lba, Lpa, Op, Request, Workload, WorkloadError};
 
 /// What the drive holds before the run.
@@ -111,6 +111,7 @@ impl Bench {
                 shared_buffered_pages: None,
                 page_timeout: None,
                 multi_plane: true,
+                merge_window: 8,
                 sectors: SectorRules::default(),
                 gc_pages_in_flight: 4,
                 throttle: Default::default(),
@@ -271,6 +272,7 @@ pub fn timing() -> NandTiming {
         channel_rate: Rate(1_000_000_000),
         read_any_block: false,
         planes_per_command: 4,
+        plane_groups: PlaneGroups::Neighbours,
     }
 }
 

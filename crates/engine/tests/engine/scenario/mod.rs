@@ -21,7 +21,7 @@ use ninescope_ftl::policies::{
 use ninescope_ftl::{Ftl, FtlConfig, FtlCounters, InstantDriver};
 use ninescope_kernel::{Ns, RandomStream, Rate};
 use ninescope_media::health::SuspendLimit;
-use ninescope_media::nand::{CommandKind, EraseLoops, FlashCommand, Nand, NandTiming, PageTypes, Wear};
+use ninescope_media::nand::{CommandKind, EraseLoops, FlashCommand, Nand, NandTiming, PageTypes, PlaneGroups, Wear};
 use ninescope_model::{
     Arrival, BlockGroup, Cause, DieId, Geometry, Lba, Lpa, Op, Pool, Ppa, Request, Source, Stream, Workload,
     WorkloadError,
@@ -360,6 +360,7 @@ impl Default for Drive {
                 channel_rate: Rate(4_096_000_000),
                 read_any_block: false,
                 planes_per_command: 4,
+                plane_groups: PlaneGroups::Neighbours,
             },
             engine: EngineConfig {
                 queue_depth: 1024,
@@ -370,6 +371,7 @@ impl Default for Drive {
                 shared_buffered_pages: None,
                 page_timeout: None,
                 multi_plane: true,
+                merge_window: 8,
                 sectors: SectorRules::default(),
                 gc_pages_in_flight: 4,
                 throttle: Default::default(),

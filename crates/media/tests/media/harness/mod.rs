@@ -5,7 +5,9 @@
 #![allow(dead_code, reason = "each test binary uses a part of this")]
 
 use ninescope_kernel::{Ns, Rate};
-use ninescope_media::{CommandKind, DieState, EraseLoops, FlashCommand, IllegalCommand, Nand, NandTiming, PageTypes};
+use ninescope_media::{
+    CommandKind, DieState, EraseLoops, FlashCommand, IllegalCommand, Nand, NandTiming, PageTypes, PlaneGroups,
+};
 use ninescope_model::{DieId, Geometry};
 
 /// The die under test, the second of two.
@@ -36,6 +38,7 @@ pub fn timing() -> NandTiming {
         channel_rate: Rate(333_000_000),
         read_any_block: false,
         planes_per_command: 4,
+        plane_groups: PlaneGroups::Neighbours,
     }
 }
 
