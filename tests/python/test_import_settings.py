@@ -289,7 +289,21 @@ def test_as_mqsim_planes_of_a_die_are_merged_and_of_a_trace_those_of_a_chip(tmp_
     tag = "IO_Flow_Parameter_Set_Trace_Based"
     begin, end = text.index(f"<{tag}>"), text.index(f"</{tag}>") + len(f"</{tag}>")
     Path(files[1]).write_text(text[:begin] + text[end:])
-    assert outcome(files, as_mqsim=True)[0][0]["nand"]["planes_per_command"] == 2
+    drive = outcome(files, as_mqsim=True)[0][0]
+    # CWDP: dies take turns before planes do, so that planes of a die lie apart in the one die that stands for two.
+    assert (drive["nand"]["planes_per_command"], drive["nand"]["plane_groups"]) == (2, "interleaved")
+    assert (drive["nand"]["read_any_block"], drive["scheduler"]["merge_window"]) == (True, 65535)
+    path = Path(files[0])
+    path.write_text(path.read_text().replace(">CWDP<", ">CWPD<"))
+    assert "plane_groups" not in outcome(files, as_mqsim=True)[0][0]["nand"]
+
+
+@pytest.mark.parametrize(("pages", "first"), [("192", [0, 0, 0, 0, 0, 0, 1, 1]), ("4", [0, 0, 0, 0])])
+def test_as_mqsim_pages_of_three_bits_come_in_the_order_of_a_planar_part(tmp_path, pages, first):
+    files = alone(changed(tmp_path / "files", {**TLC, "Page_No_Per_Block": pages}), f"{FLOW}_Synthetic")
+    drive = outcome(files, as_mqsim=True)[0][0]
+    assert drive["nand"]["page_types"] == {"first": first, "then": [0, 0, 1, 1, 2, 2]}
+    assert "page_types" not in outcome(files, as_mqsim=False)[0][0]["nand"]
 
 
 @pytest.mark.parametrize(
