@@ -7,24 +7,39 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use ninescope_engine::meter::{Parts, SPLIT_WHOLE, Waits as Behind};
-use ninescope_engine::{Access, Dropped, View};
+use ninescope_engine::{Access, Dropped, QueueClass, View};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
-use ninescope_model::{Cause, DieId, Lpa, Op, Ppa, Source};
+use ninescope_model::{Cause, DieId, Lpa, Op, Pool, Ppa, Source};
 
+use crate::map_holders::MapHolders;
 use crate::rule::{Checked, require};
 
 /// Nobody: the number of no request.
 const NOBODY: u64 = u64::MAX;
+/// Who waits for a read of the map: no request by itself.
+const MAP_READER: u64 = u64::MAX - 1;
 
 /// Requests for which something is done, one per plane.
 type Owners = [u64; 4];
 
-/// The causes of waits behind requests, in the order of [`Waits`].
-const CAUSES: [Cause; 5] =
-    [Cause::DieWaitingForChannel, Cause::DieHostRead, Cause::DieHostProgram, Cause::Channel, Cause::OwnParts];
+/// The causes of waits behind requests and what is done for somebody, in the order of [`Waits`].
+const CAUSES: [Cause; SPLIT_WHOLE + 1] = [
+    Cause::DieWaitingForChannel,
+    Cause::DieHostRead,
+    Cause::DieHostProgram,
+    Cause::Channel,
+    Cause::DieMigration,
+    Cause::DieMapping,
+    Cause::DieGcRead,
+    Cause::DieGcProgram,
+    Cause::DieErase,
+    Cause::OwnParts,
+];
 const CHANNEL: usize = 3;
-const OWN: usize = 4;
+/// The first of those in which no part of a request is done, whatever else is in the command.
+const MIGRATION: usize = 4;
+const OWN: usize = SPLIT_WHOLE;
 
 /// Time by these causes [ns], and of those but the last by holder: each tenant, and then the drive.
 #[derive(Clone, Debug, Default)]
@@ -90,7 +105,7 @@ struct Part {
     /// Of a program: the last unit of its owner in the page.
     lpa: Lpa,
     waits: Waits,
-    /// Of a read of the rests of units written in part: that access.
+    /// Of a read of the rests of units written in part, or of the map: that access.
     merges: Option<Access>,
     /// Since when it waits for its channel.
     mark: Ns,
@@ -115,6 +130,16 @@ pub struct Blame {
     tenants: Vec<u16>,
     /// The drive, as a holder.
     drive: u16,
+    /// By migration under way: whose page it moves.
+    movers: BTreeMap<u32, u16>,
+    /// By pool: who opened a block group of it last.
+    openers: BTreeMap<Pool, u16>,
+    /// By access that read a page of the map last: for whom it did.
+    map_readers: BTreeMap<u32, u16>,
+    /// Pages of the map that are read for commands: since when.
+    map_fetches: BTreeMap<u32, Ns>,
+    /// By page of the map that was read for commands: what the read waited for, by holder [ns].
+    map_reads: BTreeMap<u32, Vec<u64>>,
     /// When each request inside was taken in.
     inside: BTreeMap<u64, Ns>,
     /// Whether writes complete when they are programmed.
@@ -165,14 +190,40 @@ impl Blame {
     /// A unit that a request wrote got a place.
     pub fn unit_written(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, place: Ppa) {
         self.written[slot as usize] = (lpa, view.now);
-        let page = view.ftl.geometry().first_unit_of_page(place).0;
-        self.first_writers.entry(page).or_insert(self.tenants[slot as usize]);
+        let page = self.placed_for(view, place, self.tenants[slot as usize]);
         if self.ends_at_program[slot as usize] {
             self.last_in_page.insert(page, lpa);
             self.last_writers.remove(&page);
         } else {
             self.last_writers.insert(page, self.slots[slot as usize]);
         }
+    }
+
+    /// A migration sets out, with a page of a tenant.
+    pub fn migration_began(&mut self, migration: u32, tenant: u16) {
+        self.movers.insert(migration, tenant);
+    }
+
+    /// A page that goes down, or one of the map, got a place, and is programmed for whose it is.
+    pub fn page_placed(&mut self, view: &View<'_>, place: Ppa, holder: u16) {
+        self.placed_for(view, place, holder);
+    }
+
+    /// A unit got a place for a holder, in a page that is for the first one of it. Returns which page that is.
+    fn placed_for(&mut self, view: &View<'_>, place: Ppa, holder: u16) -> u32 {
+        let geometry = view.ftl.geometry();
+        let (group, offset) = geometry.group_and_offset(place);
+        if offset == 0 && view.ftl.zones().is_none() {
+            self.openers.insert(geometry.pool_and_block(group).0, holder);
+        }
+        let page = geometry.first_unit_of_page(place).0;
+        self.first_writers.entry(page).or_insert(holder);
+        page
+    }
+
+    /// Whose page a migration moves.
+    pub fn mover(&self, migration: u32) -> u16 {
+        self.movers.get(&migration).copied().unwrap_or(self.drive)
     }
 
     /// A page whose group failed has another place: who wrote into it waits for that.
@@ -205,9 +256,8 @@ impl Blame {
 
     /// A unit that no request wrote got a place.
     pub fn unit_healed(&mut self, view: &View<'_>, place: Ppa) {
-        let page = view.ftl.geometry().first_unit_of_page(place).0;
+        let page = self.placed_for(view, place, self.drive);
         self.last_writers.remove(&page);
-        self.first_writers.entry(page).or_insert(self.drive);
     }
 
     /// Units of a group of a zone that was reset are forgotten: its pages are nobody's.
@@ -220,21 +270,31 @@ impl Blame {
         }
     }
 
-    /// A free die takes up a command: the waits of its accesses for it are over.
-    pub fn dispatched(&mut self, view: &View<'_>, command: &FlashCommand, accesses: &[Access]) {
+    /// A free die takes up a command: the waits of its accesses for it are over. Reads of the map are for whom `map` says.
+    pub fn dispatched(
+        &mut self,
+        view: &View<'_>,
+        command: &FlashCommand,
+        (class, accesses): (QueueClass, &[Access]),
+        map: Option<&MapHolders>,
+    ) {
         self.keep_pages(view, command, accesses);
         let (now, id) = (view.now, command.die.index());
         let mut owners = [NOBODY; 4];
         for (owner, access) in owners.iter_mut().zip(accesses) {
             *owner = if access.slot == NONE { NOBODY } else { self.slots[access.slot as usize] };
         }
-        for (owner, access) in owners.into_iter().zip(accesses) {
+        for (mut owner, access) in owners.into_iter().zip(accesses) {
+            let is_of_map = access.source == Source::Mapping && class == QueueClass::HostRead;
+            if is_of_map {
+                owner = MAP_READER;
+            }
             let index = access.transaction as usize;
             if self.parts.len() <= index {
                 self.parts.resize(index + 1, Part { owner: NOBODY, ..Part::default() });
             }
             let part = &mut self.parts[index];
-            if owner == NOBODY || !matches!(access.source, Source::Host | Source::ReadModifyWrite) {
+            if owner == NOBODY || !is_of_map && !matches!(access.source, Source::Host | Source::ReadModifyWrite) {
                 part.owner = NOBODY;
                 continue;
             }
@@ -246,14 +306,14 @@ impl Blame {
                 CommandKind::Read => Lpa::NONE,
                 _ => self.last_in_page.remove(&access.ppa.0).unwrap_or(Lpa::NONE),
             };
-            let merges = (access.source == Source::ReadModifyWrite).then_some(*access);
+            let merges = (access.source == Source::ReadModifyWrite || is_of_map).then_some(*access);
             *part = Part { owner, lpa, merges, mark: now, ..Part::default() };
             lay_over(&self.dies[id].done, access.queued, now, owner, &mut part.waits);
         }
         // What reads or writes the map and something of the host counts as the host's.
         let counts = accesses.iter().position(|access| access.source != Source::Mapping).unwrap_or(0);
         let first = accesses.get(counts).copied().unwrap_or_default();
-        let tenants = self.tenants_of(command.kind, accesses);
+        let tenants = self.tenants_of(view, command.kind, (class, accesses), map);
         if command.kind == CommandKind::Program && !self.at_program {
             // Nobody waits for the end of such a program, but reads for the same writes may wait behind it.
             let unawaited = |access: &Access| access.source == Source::Host && access.slot == NONE;
@@ -267,6 +327,11 @@ impl Blame {
         die.lane = match (command.kind, first.source) {
             (CommandKind::Read, Source::Host | Source::ReadModifyWrite) => Some(1),
             (CommandKind::Program, Source::Host) => Some(2),
+            (_, Source::Migration) => Some(MIGRATION),
+            (_, Source::Mapping) => Some(MIGRATION + 1),
+            (CommandKind::Read, Source::GarbageCollection) => Some(MIGRATION + 2),
+            (CommandKind::Program, Source::GarbageCollection) => Some(MIGRATION + 3),
+            (CommandKind::Erase, _) => Some(MIGRATION + 4),
             _ => None,
         };
         die.since = now;
@@ -274,16 +339,56 @@ impl Blame {
     }
 
     /// For whom each access of a command counts.
-    fn tenants_of(&mut self, kind: CommandKind, accesses: &[Access]) -> [u16; 4] {
+    fn tenants_of(
+        &mut self,
+        view: &View<'_>,
+        kind: CommandKind,
+        (class, accesses): (QueueClass, &[Access]),
+        map: Option<&MapHolders>,
+    ) -> [u16; 4] {
         let mut tenants = [self.drive; 4];
         for (tenant, access) in tenants.iter_mut().zip(accesses) {
             *tenant = match (kind, access.source) {
                 (CommandKind::Read, Source::Host | Source::ReadModifyWrite) => self.tenants[access.slot as usize],
-                (CommandKind::Program, Source::Host) => self.first_writers.remove(&access.ppa.0).unwrap_or(self.drive),
+                (CommandKind::Program, Source::Host | Source::Migration | Source::Mapping) => {
+                    self.first_writers.remove(&access.ppa.0).unwrap_or(self.drive)
+                }
+                (CommandKind::Read, Source::Migration) => self.mover(access.number),
+                (CommandKind::Read, Source::Mapping) => {
+                    let for_commands = class == QueueClass::HostRead;
+                    let reader = map.map_or(self.drive, |map| map.reader_of(access.number, for_commands));
+                    self.map_readers.insert(access.transaction, reader);
+                    reader
+                }
+                (_, Source::GarbageCollection) => self.collector(view, access.ppa),
                 _ => self.drive,
             };
         }
         tenants
+    }
+
+    /// For whom garbage is collected where a unit lies: who opened a group of that pool last, unless its data are refreshed.
+    fn collector(&self, view: &View<'_>, place: Ppa) -> u16 {
+        let geometry = view.ftl.geometry();
+        let pool = geometry.pool_and_block(geometry.group_and_offset(place).0).0;
+        let opener = || self.openers.get(&pool).copied();
+        if view.ftl.is_refreshing(pool) { self.drive } else { opener().unwrap_or(self.drive) }
+    }
+
+    /// A page of the map is about to be read for commands, all of which may come later.
+    pub fn map_page_fetched(&mut self, now: Ns, page: u32) {
+        self.map_fetches.insert(page, now);
+    }
+
+    /// For whom an access read a page of the map.
+    pub fn map_reader(&self, transaction: u32) -> u16 {
+        self.map_readers.get(&transaction).copied().unwrap_or(self.drive)
+    }
+
+    /// What the read of a page of the map for commands waited for, by holder; nothing where it was not read.
+    pub fn take_map_read(&mut self, page: u32) -> Vec<u64> {
+        self.map_fetches.remove(&page);
+        self.map_reads.remove(&page).unwrap_or_default()
     }
 
     /// For whom the command counts that a die works on.
@@ -336,7 +441,8 @@ impl Blame {
         let together = view.reliability.is_none();
         for (position, plane) in command.addressed_planes().enumerate() {
             let Some(part) = self.parts.get_mut(command.transaction[plane] as usize) else { continue };
-            if part.owner != owners[position] || part.owner == NOBODY || part.mark == Ns::NEVER {
+            let is_of_map = part.owner == MAP_READER;
+            if !is_of_map && part.owner != owners[position] || part.owner == NOBODY || part.mark == Ns::NEVER {
                 continue;
             }
             let merges = part.merges.is_some() && together;
@@ -347,6 +453,10 @@ impl Blame {
             }
             for unit in part.merges.iter().flat_map(Access::units_in_part) {
                 self.merges.entry((part.owner, unit.0)).or_default().add_all(&part.waits);
+            }
+            if let (true, Some(read)) = (is_of_map, &part.merges) {
+                let behind = |holder: u16| part.waits.behind.get(&holder).map_or(0, |waits| waits.iter().sum());
+                self.map_reads.insert(read.number, (0..=self.drive).map(behind).collect());
             }
         }
         self.channels[channel].push_back(Stretch { from: view.now, until, lane: Some(CHANNEL), holder, owners });
@@ -360,6 +470,7 @@ impl Blame {
         let owners = self.dies[command.die.index()].owners;
         for (owner, plane) in owners.into_iter().zip(command.addressed_planes()) {
             let Some(part) = self.parts.get_mut(command.transaction[plane] as usize) else { continue };
+            let owner = if part.owner == MAP_READER { MAP_READER } else { owner };
             if owner == NOBODY || part.owner != owner || part.mark == Ns::NEVER {
                 continue;
             }
@@ -450,9 +561,10 @@ impl Blame {
         Some(waits)
     }
 
-    /// Forgets what ended before the oldest request inside came. Data may leave for some time yet, which a request will wait for.
+    /// Forgets what ended before the oldest request inside came, or the oldest read of the map for some. Data may leave for some time yet, which a request will wait for.
     fn forget(&mut self, now: Ns, id: DieId) {
         let oldest = self.inside.first_key_value().map_or(now, |(_, &fetched)| fetched);
+        let oldest = self.map_fetches.values().copied().fold(oldest, Ns::min);
         let done = &mut self.dies[id.index()].done;
         while done.front().is_some_and(|stretch| stretch.until < oldest) {
             done.pop_front();
@@ -469,7 +581,7 @@ impl Blame {
 fn lay_over(done: &VecDeque<Stretch>, from: Ns, until: Ns, owner: u64, waits: &mut Waits) {
     for stretch in done.iter().rev().take_while(|stretch| stretch.until >= from) {
         let lane = match stretch.lane {
-            Some(_) if stretch.owners.contains(&owner) => OWN,
+            Some(lane) if lane < MIGRATION && stretch.owners.contains(&owner) => OWN,
             Some(lane) => lane,
             None => continue,
         };

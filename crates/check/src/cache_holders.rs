@@ -41,6 +41,16 @@ struct Inside {
     queued: Vec<Ns>,
 }
 
+/// Shares a wait out by what each held, or as one's `own` where nobody held anything; to the nanosecond.
+pub fn share_out(held: &[u128], wait: Ns, own: u16) -> Vec<u64> {
+    let (wait, all) = (u128::from(wait.0), held.iter().sum::<u128>());
+    let up_to = |holders: usize| match held[..holders].iter().sum::<u128>() {
+        _ if all == 0 => wait * u128::from(holders > own as usize),
+        held => held * wait / all,
+    };
+    (0..held.len()).map(|holder| (up_to(holder + 1) - up_to(holder)) as u64).collect()
+}
+
 /// Who holds what.
 #[derive(Debug, Default)]
 pub struct CacheHolders {
@@ -142,6 +152,16 @@ impl CacheHolders {
         Ok(())
     }
 
+    /// For whom the page of a slot came.
+    pub fn of_slot(&self, slot: u32) -> u16 {
+        self.slots.get(&slot).map_or(0, |&(tenant, _)| tenant)
+    }
+
+    /// Whose page a migration under way moves.
+    pub fn mover(&self, migration: u32) -> u16 {
+        self.moves.get(&migration).map_or(0, |stay| stay.tenant)
+    }
+
     /// It is over.
     fn move_ended(&mut self, now: Ns, migration: u32) {
         if let Some(record) = self.moves.remove(&migration) {
@@ -180,13 +200,8 @@ impl CacheHolders {
             held[stay.tenant as usize] += u128::from(stay.until.min(until).saturating_since(stay.from.max(from)).0);
             changes += usize::from(stay.from >= from) + usize::from(stay.until >= from);
         }
-        let (wait, all) = (u128::from((until - from).0), held.iter().sum::<u128>());
-        let up_to = |holders: usize| match held[..holders].iter().sum::<u128>() {
-            _ if all == 0 => wait * u128::from(holders > own as usize),
-            held => held * wait / all,
-        };
         let is_remembered = (changes + 2) * held.len() <= REMEMBERED;
-        is_remembered.then(|| (0..held.len()).map(|holder| (up_to(holder + 1) - up_to(holder)) as u64).collect())
+        is_remembered.then(|| share_out(&held, until - from, own))
     }
 
     /// A command completes: behind whom it is said to have waited for slots, pages on their way and programs. What a FLUSH waited

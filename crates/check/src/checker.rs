@@ -29,6 +29,7 @@ use crate::intake::Intake;
 use crate::interrupts::Interrupts;
 use crate::ledger::Ledger;
 use crate::leveling::LevelingBook;
+use crate::map_holders::MapHolders;
 use crate::mapping::MapBook;
 use crate::marks::{Mark, Marks};
 use crate::namespaces::Namespaces;
@@ -75,6 +76,7 @@ pub struct Checker {
     intake: Intake,
     places: Places,
     cache_holders: Option<CacheHolders>,
+    map_holders: Option<MapHolders>,
     namespaces: Namespaces,
     groups: Groups,
     space: Space,
@@ -123,6 +125,7 @@ impl Checker {
             intake: Intake::default(),
             places: Places::default(),
             cache_holders: None,
+            map_holders: None,
             namespaces: Namespaces::default(),
             groups: Groups::default(),
             space: Space::default(),
@@ -209,7 +212,7 @@ impl Checker {
         self.homes = HomeBook::started(view);
         self.placement = PlacementBook::started(view);
         self.zones = ZoneBook::started(view);
-        self.dram = DramBook::started(view, lanes);
+        self.dram = DramBook::started(view, self.level == CheckLevel::Full);
         self.firmware = FirmwareBook::started(view);
         if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {
             self.blame = Some(Blame::started(view, completes_at_program, lanes));
@@ -481,6 +484,7 @@ impl Probe for Checker {
                 self.intake.started(limits);
                 self.places.started(limits.iter().map(Option::is_some).collect());
                 self.cache_holders = CacheHolders::started(view, limits.len());
+                self.map_holders = MapHolders::started(view, limits.len()).filter(|_| self.level == CheckLevel::Full);
                 self.started(view, write_completion == WriteCompletion::Program, buffer, lane_depths.len())
             }
             Event::Fetched { slot, id, lane, queue, request, whole } => {
@@ -570,7 +574,7 @@ impl Probe for Checker {
                     book.read_dispatched(view, command, accesses)?;
                 }
                 if let Some(blame) = &mut self.blame {
-                    blame.dispatched(view, command, accesses);
+                    blame.dispatched(view, command, (class, accesses), self.map_holders.as_ref());
                 }
                 self.dram_dispatched(view, command, accesses);
                 if let Some(book) = &mut self.sectors {
@@ -722,6 +726,8 @@ impl Probe for Checker {
             Event::EntryLookedUp { .. }
             | Event::MapPageSensed { .. }
             | Event::MapPageLost { .. }
+            | Event::MapPageFetched { .. }
+            | Event::MapPageRebuilt { .. }
             | Event::MapPageAsked { .. }
             | Event::MapPageArrived { .. }
             | Event::MapCacheChanged { .. }
@@ -745,6 +751,9 @@ impl Probe for Checker {
                 }
                 if let Some(holders) = &mut self.cache_holders {
                     holders.completed(view, slot, op, (parts, behind, transaction))?;
+                }
+                if let Some(holders) = &mut self.map_holders {
+                    holders.completed(view.now, slot, behind)?;
                 }
                 if let Some(book) = &self.firmware {
                     book.completed(view, slot, parts, transaction)?;

@@ -95,7 +95,8 @@ struct Program {
 #[derive(Debug)]
 pub struct DramBook {
     config: DramConfig,
-    drive: u16,
+    /// It is known for whom dies work.
+    knows_holders: bool,
     until: Ns,
     /// When the access that began last was asked for.
     asked: Ns,
@@ -112,12 +113,12 @@ pub struct DramBook {
 }
 
 impl DramBook {
-    /// Of a drive with so many tenants, if it has a DRAM.
-    pub fn started(view: &View<'_>, tenants: usize) -> Option<Self> {
+    /// Of a drive that has a DRAM. Whom commands waited for is compared where it is known for whom dies work.
+    pub fn started(view: &View<'_>, knows_holders: bool) -> Option<Self> {
         let config = *view.dram?.config();
         Some(Self {
             config,
-            drive: tenants as u16,
+            knows_holders,
             until: Ns::ZERO,
             asked: Ns::ZERO,
             stretches: VecDeque::new(),
@@ -232,13 +233,12 @@ impl DramBook {
         Ok(())
     }
 
-    /// A bank of a cache in DRAM has the bus, for a host command or a migration.
-    pub fn cache_takes(&mut self, view: &View<'_>, until: Ns, (source, owner): (Source, u32)) -> Checked {
+    /// A bank of a cache in DRAM has the bus, for a host command or, with a `mover`, for the migration of a page of that tenant.
+    pub fn cache_takes(&mut self, view: &View<'_>, until: Ns, command: u32, mover: Option<u16>) -> Checked {
         if !self.config.cache {
             return Ok(());
         }
-        let of_host = source == Source::Host;
-        let holder = if of_host { self.commands[owner as usize].tenant } else { self.drive };
+        let holder = mover.unwrap_or_else(|| self.commands[command as usize].tenant);
         self.takes(view, until, holder, true)
     }
 
@@ -255,12 +255,13 @@ impl DramBook {
         spent
     }
 
-    /// The bus is given to an access. Returns the program whose pages leave, where it is one.
+    /// The bus is given to an access; where it is of a page of the map that comes in, for that reader of it. Returns the program whose
+    /// pages leave, where it is one.
     pub fn taken(
         &mut self,
         view: &View<'_>,
-        access: &DramAccess,
-        until: Ns,
+        (access, until): (&DramAccess, Ns),
+        map_reader: u16,
         marks: &mut Marks,
     ) -> Result<Option<FlashCommand>, ninescope_engine::SimulationError> {
         let (now, asked) = (view.now, access.asked);
@@ -296,7 +297,7 @@ impl DramBook {
             }
             DramUse::MapIn => {
                 self.map_pages_in += 1;
-                self.drive
+                map_reader
             }
         };
         self.takes(view, until, holder, false)?;
@@ -504,7 +505,7 @@ impl DramBook {
             spent.time
         );
         let lane = SPLIT.iter().position(|cause| *cause == Cause::Dram).unwrap_or_default();
-        for (holder, waits) in (0..).zip(behind) {
+        for (holder, waits) in (0..).zip(behind).filter(|_| self.knows_holders) {
             let seen = spent.behind.get(&holder).copied().unwrap_or(0);
             require!(
                 waits[lane] == seen,

@@ -23,6 +23,7 @@ mod intake;
 mod interrupts;
 mod ledger;
 mod leveling;
+mod map_holders;
 mod mapping;
 mod marks;
 mod namespaces;

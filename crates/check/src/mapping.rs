@@ -372,12 +372,13 @@ impl MapBook {
         Ok(())
     }
 
-    /// A unit lies elsewhere.
-    pub fn moved(&mut self, lpa: Lpa) {
+    /// A unit lies elsewhere. Returns whether its entry is not in memory.
+    pub fn moved(&mut self, lpa: Lpa) -> bool {
+        let is_outside = lpa.0 < self.units && !self.used.contains_key(&self.item(lpa.0));
         if lpa.0 < self.units {
             self.stale.set(lpa.index());
             self.stale_at_start.clear(lpa.index());
-            if !self.used.contains_key(&self.item(lpa.0)) {
+            if is_outside {
                 self.counted.changes_outside += 1;
                 let page = lpa.0 / self.entries;
                 if self.kept.contains(&page) {
@@ -385,6 +386,7 @@ impl MapBook {
                 }
             }
         }
+        is_outside
     }
 
     pub fn page_written(&mut self, view: &View<'_>, page: u32, new: Ppa) -> Checked {

@@ -4,6 +4,7 @@ use ninescope_engine::meter::{REMEMBERED, SPLIT, Waits};
 use ninescope_kernel::Ns;
 use ninescope_model::Cause;
 
+use crate::cache_holders::share_out;
 use crate::rule::{Checked, require};
 
 /// By command inside: its tenant, and what it waited for its place behind each holder; not known where that lies too far back, or
@@ -62,14 +63,9 @@ impl Places {
     }
 
     fn shares(&self, (from, until): (Ns, Ns), own: u16) -> Vec<u64> {
-        let (wait, before, behind) = (u128::from((until - from).0), self.sums_at(from), self.sums_at(until));
+        let (before, behind) = (self.sums_at(from), self.sums_at(until));
         let held: Vec<u128> = behind.iter().zip(before).map(|(behind, before)| u128::from(behind - before)).collect();
-        let all: u128 = held.iter().sum();
-        let up_to = |tenants: usize| match held[..tenants].iter().sum::<u128>() {
-            _ if all == 0 => wait * u128::from(tenants > own as usize),
-            held => held * wait / all,
-        };
-        (0..held.len()).map(|tenant| (up_to(tenant + 1) - up_to(tenant)) as u64).collect()
+        share_out(&held, until - from, own)
     }
 
     /// A command leaves its place.

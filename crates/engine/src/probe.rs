@@ -71,6 +71,8 @@ pub struct Access {
     pub lpa: Lpa,
     /// Of such a read, the units whose rests it brings, which follow each other; 0 for others.
     pub rests: u8,
+    /// The migration that a read is for, or the page of the map that it is of; `NONE` for others.
+    pub number: u32,
 }
 
 impl Access {
@@ -91,6 +93,7 @@ impl Default for Access {
             slot: NONE,
             lpa: Lpa::NONE,
             rests: 0,
+            number: NONE,
         }
     }
 }
@@ -321,6 +324,10 @@ pub enum Event<'a> {
     MapPageSensed { page: u32, ppa: Ppa, for_commands: bool },
     /// What was read of a page of the map, for commands or not, cannot be corrected: its entries are found again from now on.
     MapPageLost { page: u32, for_commands: bool },
+    /// A page of the map that commands wait for is about to be read.
+    MapPageFetched { page: u32 },
+    /// The entries of a page of the map that was read for commands have been found again.
+    MapPageRebuilt { page: u32 },
     /// What commands want of a page of the map is asked for in the host's memory.
     MapPageAsked { page: u32 },
     /// A page of the map that commands wait for is in the controller: what they asked for of it is in memory.

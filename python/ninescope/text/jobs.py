@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ninescope.result import Fairness, JobResult, JobWaits, Result
+from ninescope.text.causes import look
 from ninescope.text.latency import percentile
 from ninescope.text.lines import natural_width
 from ninescope.text.names import plural
@@ -90,16 +91,22 @@ def _waits_of(own: str, waits: JobWaits, jobs: list[str]) -> str:
         name = {None: "the drive itself", own: "its own"}.get(holder, holder)
         tail = waits.beyond_p99
         beyond = f" ({tail.share(holder):.1%})" if tail else ""
-        return f"{name} {share:.1%}{beyond}"
+        return f"{name} {share:.1%}{beyond}{'' if holder == own else _mostly(waits, holder)}"
 
     shares: list[tuple[str | None, float]] = [(job, waits.share(job)) for job in jobs]
     shares.sort(key=lambda of: -of[1])
     shares = [*shares[:_HOLDERS_TOLD], (None, waits.share(None))]
     words = [told(holder, share) for holder, share in shares if share >= _SHARE_TOLD]
-    mapping = waits.parts_ns.get("mapping_read", 0.0) / waits.mean_ns if waits.mean_ns else 0.0
-    if mapping >= _SHARE_TOLD:
-        words.append(f"for the map {mapping:.1%}, behind whom is not told")
-    return ", ".join(words)
+    return "; ".join(words)
+
+
+def _mostly(waits: JobWaits, holder: str | None) -> str:
+    """Say by which cause a job waited for a holder, if that is more than half of it."""
+    by_cause = waits.behind_drive_ns if holder is None else waits.behind_ns.get(holder) or {}
+    most = max(by_cause, key=lambda cause: by_cause[cause], default="")
+    if not most or by_cause[most] <= sum(by_cause.values()) / 2:
+        return ""
+    return f", most of it {look(most).label}"
 
 
 def _new_job_table(*heads: str) -> Table:

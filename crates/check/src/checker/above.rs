@@ -124,6 +124,9 @@ impl Checker {
             }
             Event::MigrationBegan { migration } => {
                 book.migration_began(view, migration)?;
+                if let (Some(blame), Some(holders)) = (&mut self.blame, &self.cache_holders) {
+                    blame.migration_began(migration, holders.mover(migration));
+                }
                 if let Some(oracle) = &mut self.oracle {
                     oracle.migration_began(view, migration);
                 }
@@ -165,8 +168,15 @@ impl Checker {
     ) -> Checked {
         self.ledger.migrated_units += 1;
         agrees(view, lpa, new)?;
+        if let (Some(map), Some(holders)) = (&mut self.map_holders, &self.cache_holders) {
+            map.changed(lpa, holders.mover(migration));
+        }
         self.unit_moved(view, lpa, Source::Migration);
         self.host_unit_placed(view, old, new)?;
+        if let Some(blame) = &mut self.blame {
+            let mover = blame.mover(migration);
+            blame.page_placed(view, new, mover);
+        }
         if let Some(book) = &mut self.streams {
             book.written(view, lpa, (old, new), None)?;
         }
@@ -189,6 +199,10 @@ impl Checker {
     fn unit_superseded(&mut self, view: &View<'_>, lpa: Lpa, old: Ppa) -> Checked {
         self.ledger.trimmed_units += 1;
         agrees(view, lpa, Ppa::UNMAPPED)?;
+        let slot = view.tier.and_then(|part| part.tier().residency().slot_of(lpa.0));
+        if let (Some(map), Some(holders), Some(slot)) = (&mut self.map_holders, &self.cache_holders, slot) {
+            map.changed(lpa, holders.of_slot(slot));
+        }
         self.unit_moved(view, lpa, Source::Migration);
         self.groups.invalidated(view, old)?;
         if view.ftl.is_in_flight(old) {

@@ -3,7 +3,7 @@
 use ninescope_engine::{Access, DramAccess, ReadFrom, View};
 use ninescope_kernel::Ns;
 use ninescope_media::nand::FlashCommand;
-use ninescope_model::{BankId, Lpa};
+use ninescope_model::{BankId, Lpa, Source};
 
 use super::Checker;
 use crate::requests::{mask_of, sectors_per_unit};
@@ -14,7 +14,8 @@ impl Checker {
     #[inline(never)]
     pub(super) fn dram_taken(&mut self, view: &View<'_>, access: &DramAccess, until: Ns) -> Checked {
         let Some(book) = &mut self.dram else { return Ok(()) };
-        let program = book.taken(view, access, until, &mut self.marks)?;
+        let map_reader = self.blame.as_ref().map_or(0, |blame| blame.map_reader(access.transaction));
+        let program = book.taken(view, (access, until), map_reader, &mut self.marks)?;
         if let (Some(command), Some(blame)) = (program, &mut self.blame) {
             blame.data_are_there(&command, until);
         }
@@ -49,7 +50,11 @@ impl Checker {
     pub(super) fn dram_bank(&mut self, view: &View<'_>, bank: BankId, until: Ns) -> Checked {
         let is_cache = view.scm.layout().medium_of_bank(bank) == 0;
         match (&mut self.dram, &self.banks) {
-            (Some(book), Some(banks)) if is_cache => book.cache_takes(view, until, banks.works_for(bank)),
+            (Some(book), Some(banks)) if is_cache => {
+                let (source, owner) = banks.works_for(bank);
+                let mover = || self.cache_holders.as_ref().map_or(0, |holders| holders.mover(owner));
+                book.cache_takes(view, until, owner, (source == Source::Migration).then(mover))
+            }
             _ => Ok(()),
         }
     }

@@ -34,6 +34,9 @@ impl Checker {
         if let Some(holders) = &mut self.cache_holders {
             holders.fetched(view.now, slot, lane);
         }
+        if let Some(holders) = &mut self.map_holders {
+            holders.fetched(view.now, slot, lane);
+        }
         self.namespaces.fetched(view, (slot, id, lane), &request, &mut self.marks)?;
         if let Some(blame) = &mut self.blame {
             blame.fetched(view.now, slot, (id, lane), request.fua);
@@ -89,6 +92,9 @@ impl Checker {
         }
         if let Some(holders) = self.cache_holders.as_mut().filter(|_| !gathered) {
             holders.completed(view, slot, request.op, (parts, behind, transaction))?;
+        }
+        if let Some(holders) = self.map_holders.as_mut().filter(|_| !gathered) {
+            holders.completed(view.now, slot, behind)?;
         }
         self.queues.left(view.now, (slot, id), parts)?;
         if let Some(book) = self.dram.as_mut().filter(|_| !gathered) {
@@ -171,6 +177,7 @@ impl Checker {
         if let Some(book) = &mut self.dram {
             book.placed(view, slot)?;
         }
+        self.map_is_changed_by(view, slot, lpa)?;
         self.unit_moved(view, lpa, Source::Host);
         if let Some(blame) = &mut self.blame {
             blame.unit_written(view, slot, lpa, new);
@@ -218,6 +225,7 @@ impl Checker {
         }
         self.requests.unit_done(view, slot, lpa, Op::Trim)?;
         self.decided_about(view, slot)?;
+        self.map_is_changed_by(view, slot, lpa)?;
         self.unit_moved(view, lpa, Source::Host);
         agrees(view, lpa, Ppa::UNMAPPED)?;
         self.groups.invalidated(view, old)?;

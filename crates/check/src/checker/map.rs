@@ -1,5 +1,6 @@
 //! Events of a map that lies in flash.
 
+use ninescope_engine::mapping::CacheChange;
 use ninescope_engine::meter::Parts;
 use ninescope_engine::{Event, View};
 use ninescope_model::{Cause, Lpa, Ppa, Source};
@@ -15,14 +16,45 @@ impl Checker {
         let Some(book) = &mut self.map else { return Ok(()) };
         match *event {
             Event::EntryLookedUp { slot, lpa, hit, goes_on } => {
+                if let Some(holders) = self.map_holders.as_mut().filter(|_| !hit) {
+                    holders.missed(view.now, slot, lpa, goes_on);
+                }
                 book.looked_up(view, slot, lpa, (hit, goes_on), &mut self.marks)
             }
-            Event::MapPageAsked { page } => book.page_asked(view, page, &mut self.marks),
+            Event::MapPageFetched { page } => {
+                if let Some(blame) = &mut self.blame {
+                    blame.map_page_fetched(view.now, page);
+                }
+                if let Some(holders) = &mut self.map_holders {
+                    holders.comes(view.now, page);
+                }
+                Ok(())
+            }
+            Event::MapPageRebuilt { page } => {
+                if let Some(holders) = &mut self.map_holders {
+                    holders.is_to_be_written(view.now, page);
+                }
+                Ok(())
+            }
+            Event::MapPageAsked { page } => {
+                if let Some(holders) = &mut self.map_holders {
+                    holders.comes(view.now, page);
+                }
+                book.page_asked(view, page, &mut self.marks)
+            }
             Event::MapPageArrived { page } => {
                 book.page_arrived(view, page)?;
+                if let (Some(holders), Some(blame)) = (&mut self.map_holders, &mut self.blame) {
+                    holders.arrived(view.now, page, &blame.take_map_read(page));
+                }
                 self.map_page_used(view, page, true)
             }
-            Event::MapCacheChanged { change } => book.changed(view, change, &mut self.marks),
+            Event::MapCacheChanged { change } => {
+                if let (Some(holders), CacheChange::Left { first, dirty: true }) = (&mut self.map_holders, change) {
+                    holders.leaves_memory(view.now, first);
+                }
+                book.changed(view, change, &mut self.marks)
+            }
             Event::MapPageWritten { page, old, new } => self.map_page_written(view, page, (old, new)),
             Event::MapPageSensed { page, ppa, for_commands } => self.map_page_sensed(view, page, ppa, for_commands),
             Event::MapPageLost { page, for_commands } => {
@@ -60,6 +92,10 @@ impl Checker {
         if let Some(book) = &mut self.map {
             book.page_written(view, page, new)?;
         }
+        let holder = self.map_holders.as_mut().map(|holders| holders.page_written(view.now, page));
+        if let (Some(blame), Some(holder)) = (&mut self.blame, holder) {
+            blame.page_placed(view, new, holder);
+        }
         let lpa = view.ftl.translation_unit(page);
         self.ledger.map_units += 1;
         agrees(view, lpa, new)?;
@@ -80,10 +116,21 @@ impl Checker {
         }
     }
 
+    /// A command of a tenant is about to change where a unit lies.
+    pub(super) fn map_is_changed_by(&mut self, view: &View<'_>, slot: u32, lpa: Lpa) -> Checked {
+        if let Some(holders) = &mut self.map_holders {
+            holders.changed(lpa, self.requests.get(view, slot)?.lane);
+        }
+        Ok(())
+    }
+
     /// A unit lies elsewhere, or nowhere.
     pub(super) fn unit_moved(&mut self, view: &View<'_>, lpa: Lpa, by: Source) {
         if let Some(book) = &mut self.map {
-            book.moved(lpa);
+            let is_outside = book.moved(lpa);
+            if let Some(holders) = self.map_holders.as_mut().filter(|_| is_outside) {
+                holders.leaves_memory(view.now, lpa);
+            }
             if by == Source::GarbageCollection && view.ftl.is_translation(lpa) {
                 self.marks.hit(Mark::MapPageMoved);
             }

@@ -67,7 +67,12 @@ impl<K: Kind> Device<K> {
                 }
                 _ => (NONE, Lpa::NONE, 0),
             };
-            planes[count] = Access { transaction, ppa: access.ppa(), queued, source, slot, lpa, rests };
+            let number = match (class, source) {
+                (QueueClass::MoveRead, Source::Migration) => access.migration(),
+                (QueueClass::HostRead | QueueClass::MoveRead, Source::Mapping) => access.map_page(),
+                _ => NONE,
+            };
+            planes[count] = Access { transaction, ppa: access.ppa(), queued, source, slot, lpa, rests, number };
             count += 1;
         }
         &planes[..count]

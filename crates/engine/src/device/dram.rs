@@ -41,7 +41,7 @@ impl<K: Kind> Device<K> {
     fn ask_dram(&mut self, mut access: DramAccess) {
         if let Some(tenants) = &self.run.transactions.tenants {
             access.holder = match access.usage {
-                DramUse::MapIn => tenants.ledgers.drive(),
+                DramUse::MapIn => tenants.of_access(access.transaction),
                 DramUse::PageOut | DramUse::MapOut => {
                     tenants.ledgers.holder(self.run.resources.die(self.die_of_program(&access)))
                 }

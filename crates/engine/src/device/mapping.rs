@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ninescope_kernel::{Ns, WakeQueue};
+use ninescope_kernel::{NONE, Ns, WakeQueue};
 use ninescope_model::{Lpa, Op, Source};
 
 use super::kind::Kind;
@@ -13,10 +13,31 @@ use crate::error::SimulationError;
 use crate::flash::WriteEntry;
 use crate::host::HostCommand;
 use crate::mapping::{FetchFrom, MapStep, Mapping};
+use crate::meter::MapHolders;
 use crate::probe::{Event, observe};
 use crate::transaction::Transaction;
 
+/// By whom a unit is written, so that it lies elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Writer {
+    /// A command of the host, or one that forgets it.
+    Command(u32),
+    /// A page that goes down.
+    Migration(u32),
+    /// What lies in a slot, which is newer.
+    Slot(u32),
+}
+
 impl<K: Kind> Device<K> {
+    /// Several tenants share a map that lies in flash.
+    pub(super) fn follow_holders_of_map(&mut self) {
+        let pages = self.flash.ftl().translation_units() as usize;
+        if let (Some(tenants), Some(mapping)) = (&mut self.run.transactions.tenants, &mut self.mapping) {
+            tenants.map = Some(MapHolders::new(pages, tenants.ledgers.holders()));
+            mapping.tell_updates();
+        }
+    }
+
     /// A command that reads or writes sets out when all of the map is in memory that it needs, at once or later.
     pub(super) fn start_when_mapped(&mut self, index: u32) -> Result<(), SimulationError> {
         if self.look_up(index)? { Ok(()) } else { self.start_mapped(index) }
@@ -92,8 +113,9 @@ impl<K: Kind> Device<K> {
             let Some(mapping) = &mut self.mapping else { break };
             let hit = mapping.look_up(unit);
             let goes_on = !hit && self.host.command(index).op == Op::Write && !mapping.writes_wait();
-            if goes_on {
-                mapping.write_goes_on(self.flash.ftl(), unit);
+            if goes_on && mapping.write_goes_on(self.flash.ftl(), unit) {
+                let page = mapping.page_of(Lpa(unit));
+                self.map_page_asked(page, index);
             }
             observe!(self, Event::EntryLookedUp { slot: index, lpa: Lpa(unit), hit, goes_on });
             self.tell_of_cache()?;
@@ -116,7 +138,10 @@ impl<K: Kind> Device<K> {
 
     fn await_entries(&mut self, index: u32, units: Option<Range<u32>>) {
         if let (Some(mapping), Some(units)) = (&mut self.mapping, units) {
-            mapping.await_page(index, units, self.run.now);
+            let page = mapping.page_of(Lpa(units.start));
+            if mapping.await_page(index, units, self.run.now) {
+                self.map_page_asked(page, index);
+            }
         }
     }
 
@@ -139,9 +164,14 @@ impl<K: Kind> Device<K> {
         let next_step = |device: &mut Self| device.mapping.as_mut()?.next_step(device.flash.ftl(), is_over, now);
         while let Some(step) = next_step(self) {
             any = true;
+            if let MapStep::Fetch { page, .. } = step
+                && let Some(map) = self.map_holders()
+            {
+                map.comes(page, now);
+            }
             match step {
                 MapStep::Fetch { page, from: FetchFrom::Media } => self.read_map_page(page, true)?,
-                MapStep::Fetch { page, from: FetchFrom::Controller } => self.commands_go_on(page)?,
+                MapStep::Fetch { page, from: FetchFrom::Controller } => self.commands_go_on(page, NONE)?,
                 MapStep::Fetch { page, from: FetchFrom::Host(at) } => {
                     observe!(self, Event::MapPageAsked { page });
                     if self.mapping.as_ref().and_then(|mapping| mapping.next_from_host_at()) == Some(at) {
@@ -159,7 +189,7 @@ impl<K: Kind> Device<K> {
     pub(super) fn memory_timer_woke(&mut self) -> Result<(), SimulationError> {
         let now = self.run.now;
         while let Some(page) = self.mapping.as_mut().and_then(|mapping| mapping.next_from_host(now)) {
-            self.commands_go_on(page)?;
+            self.commands_go_on(page, NONE)?;
         }
         if let Some(at) = self.mapping.as_ref().and_then(|mapping| mapping.next_from_host_at()) {
             self.run.queue.schedule(self.run.resources.memory_timer(), at);
@@ -170,8 +200,20 @@ impl<K: Kind> Device<K> {
     fn read_map_page(&mut self, page: u32, is_waited_for: bool) -> Result<(), SimulationError> {
         let ppa = self.flash.ftl().translate(self.flash.ftl().translation_unit(page));
         self.run.counters.map_page_reads += 1;
+        if is_waited_for {
+            observe!(self, Event::MapPageFetched { page });
+        }
         let moves = self.mapping.as_ref().filter(|_| is_waited_for).map_or(0, |mapping| mapping.fetch_bytes());
-        let index = self.queue_read(Transaction::map_read(ppa, page, is_waited_for, moves))?;
+        let mut read = Transaction::map_read(ppa, page, is_waited_for, moves);
+        // Whom it waits for matters where several tenants do.
+        read.tracked = is_waited_for && self.run.transactions.tenants.is_some();
+        let index = self.queue_read(read)?;
+        if let Some(tenants) = &mut self.run.transactions.tenants
+            && let Some(map) = &tenants.map
+        {
+            let holder = if is_waited_for { map.asked_by(page) } else { map.written_for(page) };
+            tenants.counts_for(index, holder);
+        }
         if is_waited_for {
             self.map_read_joined(index);
         }
@@ -199,17 +241,27 @@ impl<K: Kind> Device<K> {
     pub(super) fn map_page_arrived(&mut self, transaction: u32) -> Result<(), SimulationError> {
         let read = self.run.transactions.slab[transaction];
         self.run.transactions.slab.remove(transaction);
-        if read.is_waited_for() { self.commands_go_on(read.map_page()) } else { self.write_map_page(read.map_page()) }
+        if read.is_waited_for() {
+            self.commands_go_on(read.map_page(), transaction)
+        } else {
+            self.write_map_page(read.map_page())
+        }
     }
 
-    /// Commands that waited for a page of the map set out, unless they wait for another one.
-    fn commands_go_on(&mut self, page: u32) -> Result<(), SimulationError> {
+    /// Commands that waited for a page of the map, which this access has read, set out, unless they wait for another one.
+    fn commands_go_on(&mut self, page: u32, transaction: u32) -> Result<(), SimulationError> {
         if let Some(mapping) = &mut self.mapping {
             mapping.arrived(self.flash.ftl(), page, self.run.now);
         }
         observe!(self, Event::MapPageArrived { page });
+        if let Some(tenants) = &mut self.run.transactions.tenants {
+            tenants.map_page_came(page, transaction);
+        }
         self.tell_of_cache()?;
-        while let Some(index) = self.mapping.as_mut().and_then(|mapping| mapping.next_ready()) {
+        while let Some((index, since)) = self.mapping.as_mut().and_then(|mapping| mapping.next_ready()) {
+            if let Some(tenants) = &mut self.run.transactions.tenants {
+                tenants.waited_for_map(index, (since, self.run.now));
+            }
             self.start_mapped(index)?;
         }
         Ok(())
@@ -218,6 +270,10 @@ impl<K: Kind> Device<K> {
     /// A page of the map is to be written as it is when it gets a place, if anything of the map is.
     fn write_map_page(&mut self, page: u32) -> Result<(), SimulationError> {
         if self.mapping.as_mut().is_some_and(|mapping| mapping.read_beside()) {
+            let now = self.run.now;
+            if let Some(map) = self.map_holders() {
+                map.written(page, now);
+            }
             return Ok(());
         }
         let unit = self.flash.ftl().translation_unit(page).0;
@@ -232,9 +288,49 @@ impl<K: Kind> Device<K> {
         if let Some(mapping) = &mut self.mapping {
             mapping.written(page);
         }
+        let now = self.run.now;
+        if let Some(map) = self.map_holders() {
+            map.written(page, now);
+        }
         observe!(self, Event::MapPageWritten { page, old: placed.old, new: placed.new });
-        self.flash.map_page_placed(&mut self.run, &placed);
+        self.flash.map_page_placed(&mut self.run, &placed, page);
         Ok(Placing::Done)
+    }
+
+    /// A unit is written: it lies elsewhere from now on, or nowhere, and what changes of the map by that is for whom it was written.
+    #[inline]
+    pub(super) fn unit_is_written(&mut self, lpa: Lpa, writer: Writer) -> Result<(), SimulationError> {
+        if self.mapping.is_some() && self.run.transactions.tenants.is_some() {
+            self.map_is_changed_by(lpa, writer);
+        }
+        self.unit_lies_elsewhere(lpa)
+    }
+
+    #[inline(never)]
+    fn map_is_changed_by(&mut self, lpa: Lpa, writer: Writer) {
+        let (Some(tenants), Some(mapping)) = (&mut self.run.transactions.tenants, &self.mapping) else { return };
+        let holder = match writer {
+            Writer::Command(command) => tenants.of_command(command),
+            Writer::Migration(migration) => tenants.of_migration(migration),
+            Writer::Slot(slot) => tenants.cache.as_ref().map_or(tenants.ledgers.drive(), |cache| cache.of_slot(slot)),
+        };
+        if let Some(map) = &mut tenants.map {
+            map.changed(mapping.page_of(lpa), holder);
+        }
+    }
+
+    /// A command is the first of those that wait for a page of the map, or has it read beside what it writes.
+    fn map_page_asked(&mut self, page: u32, command: u32) {
+        if let Some(tenants) = &mut self.run.transactions.tenants {
+            let tenant = tenants.of_command(command);
+            if let Some(map) = &mut tenants.map {
+                map.asked(page, tenant);
+            }
+        }
+    }
+
+    fn map_holders(&mut self) -> Option<&mut MapHolders> {
+        self.run.transactions.tenants.as_mut()?.map.as_mut()
     }
 
     /// A unit lies elsewhere from now on, or nowhere.
@@ -245,7 +341,16 @@ impl<K: Kind> Device<K> {
         self.tell_of_cache()
     }
 
-    fn tell_of_cache(&mut self) -> Result<(), SimulationError> {
+    /// Says what of the map is in memory now, and what is to be written.
+    pub(super) fn tell_of_cache(&mut self) -> Result<(), SimulationError> {
+        if self.run.transactions.tenants.is_some() {
+            let now = self.run.now;
+            while let Some(page) = self.mapping.as_mut().and_then(|mapping| mapping.next_update_wanted())
+                && let Some(map) = self.map_holders()
+            {
+                map.is_to_be_written(page, now);
+            }
+        }
         if K::ACTIVE {
             while let Some(change) = self.mapping.as_mut().and_then(|mapping| mapping.next_change()) {
                 observe!(self, Event::MapCacheChanged { change });

@@ -243,6 +243,7 @@ impl<K: Kind> Device<K> {
         self.mapping = Mapping::new(config, self.flash.ftl(), self.host.depth(), K::ACTIVE).map(Box::new);
         if self.mapping.is_some() {
             self.goes_by_memory();
+            self.follow_holders_of_map();
         }
     }
 

@@ -8,6 +8,7 @@ use ninescope_kernel::NONE;
 use ninescope_model::{CacheHint, Cause, Lpa, Ppa, SECTOR_BYTES, Source};
 
 use super::kind::Kind;
+use super::mapping::Writer;
 use super::{Device, Flow};
 use crate::error::SimulationError;
 use crate::flash::{MergedWith, ReadFrom, WriteEntry, all_sectors};
@@ -135,7 +136,7 @@ impl<K: Kind> Device<K> {
             let old = self.flash.trim(lpa);
             self.flash.sectors_forgotten(lpa);
             observe!(self, Event::UnitTrimmed { slot: index, lpa, old });
-            self.unit_lies_elsewhere(lpa)?;
+            self.unit_is_written(lpa, Writer::Command(index))?;
             self.flash.overtake_flush_reads(lpa);
             self.repair(lpa)?;
         }
@@ -369,10 +370,10 @@ impl<K: Kind> Device<K> {
                 self.flash.written_last(&mut self.run, &placed, entry.command);
             }
             if self.run.transactions.tenants.is_some() {
-                self.flash.written_by(&self.run, &placed, entry.command);
+                self.flash.written_by(&mut self.run, &placed, entry.command);
             }
             self.flash.host_unit_placed(&mut self.run, &placed, chained.then_some(record));
-            self.unit_lies_elsewhere(lpa)?;
+            self.unit_is_written(lpa, Writer::Command(entry.command))?;
             entry.next += 1;
             entry.begun = true;
         }
@@ -404,7 +405,10 @@ impl<K: Kind> Device<K> {
         let record = UnitRecord { lpa, parent: entry.command, source: Source::Migration, ..UnitRecord::default() };
         let Placed { old, new, pool, stream, .. } = placed;
         observe!(self, Event::EvictionPlaced { migration: entry.command, lpa, old, new, merged_with });
-        self.unit_lies_elsewhere(lpa)?;
+        self.unit_is_written(lpa, Writer::Migration(entry.command))?;
+        if self.run.transactions.tenants.is_some() {
+            self.flash.taken_down_by(&mut self.run, &placed, entry.command);
+        }
         self.flash.host_unit_placed(&mut self.run, &placed, Some(record));
         self.pad_and_send(pool, stream)?;
         Ok(Placing::Done)

@@ -101,7 +101,7 @@ impl<K: Kind> Device<K> {
             observe!(self, Event::UnitWritten { slot: entry.command, lpa, old, new, merged_with });
             self.run.counters.host_sectors_placed += sectors;
             if self.run.transactions.tenants.is_some() {
-                self.flash.written_by(&self.run, &placed, entry.command);
+                self.flash.written_by(&mut self.run, &placed, entry.command);
             }
             self.flash.host_unit_placed(&mut self.run, &placed, None);
             entry.next += 1;
@@ -237,10 +237,11 @@ impl<K: Kind> Device<K> {
         parts.add(Cause::Ordering, work.begun - came);
         let cause = if work.command == ZoneCommand::Reset { Cause::DieErase } else { Cause::ProgramWait };
         parts.add(cause, self.run.now - work.begun);
-        if cause == Cause::ProgramWait
-            && let Some(tenants) = &mut self.run.transactions.tenants
-        {
-            tenants.flushed(work.slot, (work.begun, self.run.now));
+        let span = (work.begun, self.run.now);
+        match &mut self.run.transactions.tenants {
+            Some(tenants) if cause == Cause::ProgramWait => tenants.flushed(work.slot, span),
+            Some(tenants) => tenants.waited_for_own_erase(work.slot, span),
+            None => {}
         }
         parts
     }

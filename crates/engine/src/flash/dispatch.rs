@@ -84,6 +84,7 @@ impl Flash {
             self.close_queue_waits(run, command);
         }
         if self.dies[die.0].work.shared {
+            self.collection_counts_for_tenants(run, command);
             self.open_shares(run, die);
         }
     }

@@ -199,7 +199,10 @@ impl Flash {
     }
 
     /// Follows a page of the map into the page of the media that it fills.
-    pub fn map_page_placed<Q: WakeQueue>(&mut self, run: &mut Run<Q>, placed: &Placed) {
+    pub fn map_page_placed<Q: WakeQueue>(&mut self, run: &mut Run<Q>, placed: &Placed, page: u32) {
+        if run.transactions.tenants.is_some() {
+            self.map_page_placed_for(run, placed, page);
+        }
         if placed.opened {
             self.collection.touch(placed.pool);
         }

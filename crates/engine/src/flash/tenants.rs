@@ -1,33 +1,37 @@
 //! For whom dies and channels work, where several tenants share the drive.
 //!
-//! A command over several planes counts for the tenant of its first access, and a program for the tenant of the first unit
-//! that went into its page; what the drive does for itself is its own. With several tenants the commands of all dies are
-//! treated as those that have shares: a drive with one tenant pays nothing.
+//! A command over several planes counts for the tenant of its first access, a program for the tenant of the first unit
+//! that went into its page, what moves a page between two media for the tenant whose page that is, and what reads and writes a map in
+//! flash for whom [`MapHolders`](crate::meter::MapHolders) says. Garbage collection counts for the tenant that opened a block group of the
+//! pool last, whose write it is that makes another free one wanted; what refreshes data, and all else that the drive does for itself,
+//! is its own. With several tenants the commands of all dies are treated as those that have shares: a drive with one tenant pays
+//! nothing.
 
 use ninescope_ftl::Placed;
 use ninescope_kernel::{NONE, Ns, ResourceId};
 use ninescope_media::nand::FlashCommand;
-use ninescope_model::{DieId, Occupancy, Source};
+use ninescope_model::{DieId, Source};
 
 use super::Flash;
 use super::programs::NOBODY;
 use crate::run::Run;
 use crate::transaction::{QueueClass, TenantWaits, Transaction, TransactionStore};
 
-/// Whom an access counts for.
-fn holder_of(transactions: &TransactionStore, tenants: &TenantWaits, index: u32) -> u16 {
-    let access: &Transaction = &transactions.slab[index];
-    match (access.class, access.source) {
-        (QueueClass::HostRead, Source::Host) => tenants.of_command(access.command()),
-        (QueueClass::HostRead, Source::ReadModifyWrite) => {
-            tenants.of_command(transactions.units[access.records()].parent)
-        }
-        (QueueClass::HostProgram, Source::Host) => tenants.of_program(index),
-        _ => tenants.ledgers.drive(),
-    }
-}
-
 impl Flash {
+    /// Whom an access counts for.
+    fn holder_of(transactions: &TransactionStore, tenants: &TenantWaits, index: u32) -> u16 {
+        let access: &Transaction = &transactions.slab[index];
+        match (access.class, access.source) {
+            (QueueClass::HostRead, Source::Host) => tenants.of_command(access.command()),
+            (QueueClass::HostRead, Source::ReadModifyWrite) => {
+                tenants.of_command(transactions.units[access.records()].parent)
+            }
+            (QueueClass::HostProgram, _) | (_, Source::Mapping | Source::GarbageCollection) => tenants.of_access(index),
+            (_, Source::Migration) => tenants.of_migration(access.migration()),
+            _ => tenants.ledgers.drive(),
+        }
+    }
+
     fn channel_resource(&self, die: DieId) -> ResourceId {
         self.dies.bus_resource(self.geometry.channel_of_die(die).0)
     }
@@ -36,18 +40,36 @@ impl Flash {
 
     /// A unit that a command of the host wrote goes into a page; before that page is followed any further.
     #[inline(never)]
-    pub fn written_by<Q>(&mut self, run: &Run<Q>, placed: &Placed, command: u32) {
-        if let Some(tenants) = &run.transactions.tenants {
-            self.begin_page_for(placed, tenants.of_command(command));
-        }
+    pub fn written_by<Q>(&mut self, run: &mut Run<Q>, placed: &Placed, command: u32) {
+        self.placed_for(run, placed, |tenants| tenants.of_command(command));
+    }
+
+    /// The same of a page that goes down from a tier.
+    #[inline(never)]
+    pub fn taken_down_by<Q>(&mut self, run: &mut Run<Q>, placed: &Placed, migration: u32) {
+        self.placed_for(run, placed, |tenants| tenants.of_migration(migration));
+    }
+
+    /// The same of a page of the map.
+    #[inline(never)]
+    pub(super) fn map_page_placed_for<Q>(&mut self, run: &mut Run<Q>, placed: &Placed, page: u32) {
+        self.placed_for(run, placed, |tenants| tenants.map_written_for(page));
     }
 
     /// The same of a unit that the drive wrote by itself.
     #[inline(never)]
-    pub fn written_by_drive<Q>(&mut self, run: &Run<Q>, placed: &Placed) {
-        if let Some(tenants) = &run.transactions.tenants {
-            self.begin_page_for(placed, tenants.ledgers.drive());
+    pub fn written_by_drive<Q>(&mut self, run: &mut Run<Q>, placed: &Placed) {
+        self.placed_for(run, placed, |tenants| tenants.ledgers.drive());
+    }
+
+    fn placed_for<Q>(&mut self, run: &mut Run<Q>, placed: &Placed, holder: impl FnOnce(&TenantWaits) -> u16) {
+        let Some(tenants) = &mut run.transactions.tenants else { return };
+        let holder = holder(tenants);
+        if placed.opened && self.ftl.zones().is_none() {
+            // Blocks of zones are erased because the host resets them.
+            tenants.group_opened(placed.pool, holder);
         }
+        self.begin_page_for(placed, holder);
     }
 
     /// A page is filled and waits for its program, into which `holder` wrote first.
@@ -71,7 +93,7 @@ impl Flash {
     #[inline(never)]
     pub fn unbuffered_for<Q>(run: &mut Run<Q>, index: u32) {
         if let Some(tenants) = &mut run.transactions.tenants {
-            let holder = tenants.of_program(index);
+            let holder = tenants.of_access(index);
             tenants.page_programmed(run.now, holder);
         }
     }
@@ -81,21 +103,34 @@ impl Flash {
     pub(super) fn program_counts_for<Q>(run: &mut Run<Q>, index: u32, holder: u16) {
         if let Some(tenants) = &mut run.transactions.tenants {
             let holder = if holder == NOBODY { tenants.ledgers.drive() } else { holder };
-            tenants.program_counts_for(index, holder);
+            tenants.counts_for(index, holder);
         }
     }
 
     // ---- dies --------------------------------------------------------------------------------------
 
+    /// A die takes a command up: what of it is garbage collection counts from now on for who opened a group of its pool last.
+    pub(super) fn collection_counts_for_tenants<Q>(&self, run: &mut Run<Q>, command: &FlashCommand) {
+        let Some(tenants) = &mut run.transactions.tenants else { return };
+        for plane in command.addressed_planes() {
+            let index = command.transaction[plane];
+            let access: &Transaction = &run.transactions.slab[index];
+            if access.source == Source::GarbageCollection {
+                let pool = self.pool_of(access.ppa());
+                let is_refresh = self.ftl.is_refreshing(pool);
+                let holder = if is_refresh { tenants.ledgers.drive() } else { tenants.opener_of(pool) };
+                tenants.counts_for(index, holder);
+            }
+        }
+    }
+
     /// A die takes up its command, or goes on with it.
     pub(super) fn die_works_for_tenant<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
         let Some(tenants) = &run.transactions.tenants else { return };
         let resource = self.dies.resource(die.0);
-        let unit = &mut self.dies[die.0];
-        let first = run.first_access(&unit.work.command);
-        let of_host = matches!(unit.occupancy, Occupancy::HostRead | Occupancy::HostProgram);
-        let holder = if of_host { holder_of(&run.transactions, tenants, first) } else { tenants.ledgers.drive() };
-        let ledger = unit.ledger(run.now);
+        let first = run.first_access(&self.dies[die.0].work.command);
+        let holder = Self::holder_of(&run.transactions, tenants, first);
+        let ledger = self.dies[die.0].ledger(run.now);
         if let Some(tenants) = &mut run.transactions.tenants {
             tenants.ledgers.works_for(resource, holder, ledger);
         }
@@ -153,7 +188,7 @@ impl Flash {
             let beside = command.transaction[other];
             let is_own = share != NONE && run.transactions.joined_share(beside) == share;
             let Some(tenants) = run.transactions.tenants.as_ref().filter(|_| !is_own) else { continue };
-            let holder = holder_of(&run.transactions, tenants, beside);
+            let holder = Self::holder_of(&run.transactions, tenants, beside);
             let time = self.nand.data_time(u64::from(command.bytes[other]));
             if let Some(tenants) = &mut run.transactions.tenants {
                 tenants.behind_data(index, holder, time);

@@ -169,6 +169,8 @@ pub struct Mapping {
     ready: VecDeque<u32>,
     /// What came into memory and left it and was not told yet; kept where somebody is told.
     changes: Option<VecDeque<CacheChange>>,
+    /// Pages that are to be written anew and that nobody was told of yet; the same.
+    updates_wanted: Option<VecDeque<u32>>,
     counters: MapCounters,
 }
 
@@ -215,6 +217,7 @@ impl Mapping {
             looked_up: Vec::new(),
             ready: VecDeque::with_capacity(commands as usize),
             changes: tells.then(VecDeque::new),
+            updates_wanted: None,
             counters: MapCounters::default(),
         })
     }
@@ -256,11 +259,12 @@ impl Mapping {
         self.cache.page_of(unit.0)
     }
 
-    /// A command waits for the entries of these units, which lie in one page of the map.
-    pub fn await_page(&mut self, command: u32, units: Range<u32>, now: Ns) {
+    /// A command waits for the entries of these units, which lie in one page of the map. Returns whether nobody waits for that yet.
+    pub fn await_page(&mut self, command: u32, units: Range<u32>, now: Ns) -> bool {
         let page = self.cache.page_of(units.start);
         let last = &mut self.waiting[page as usize];
-        if *last == NONE {
+        let is_first = *last == NONE;
+        if is_first {
             self.fetches.push_back(page);
         }
         *last = self.waiters.insert(Waiter { command, first: units.start, end: units.end, before: *last });
@@ -270,18 +274,21 @@ impl Mapping {
         }
         let wait = &mut self.waits[command as usize];
         (wait.pages, wait.since) = (wait.pages + 1, now);
+        is_first
     }
 
     /// The entry of a unit that is written is in memory from now on, because it is known where the unit will lie. Beside
-    /// that its page is read, which tells where it lies now.
-    pub fn write_goes_on(&mut self, ftl: &Ftl, unit: u32) {
+    /// that its page is read, which tells where it lies now; returns whether nobody waits for that yet.
+    pub fn write_goes_on(&mut self, ftl: &Ftl, unit: u32) -> bool {
         let page = self.cache.page_of(unit);
-        if self.waiting[page as usize] == NONE {
+        let is_first = self.waiting[page as usize] == NONE;
+        if is_first {
             self.fetches.push_back(page);
             self.waiting[page as usize] =
                 self.waiters.insert(Waiter { command: NONE, first: unit, end: unit + 1, before: NONE });
         }
         self.comes(ftl, unit);
+        is_first
     }
 
     /// Whether commands that write wait for what is not in memory.
@@ -339,9 +346,10 @@ impl Mapping {
         behind
     }
 
-    /// A command that waited and for which everything is there.
-    pub fn next_ready(&mut self) -> Option<u32> {
-        self.ready.pop_front()
+    /// A command that waited and for which everything is there, and since when it did.
+    pub fn next_ready(&mut self) -> Option<(u32, Ns)> {
+        let command = self.ready.pop_front()?;
+        Some((command, self.waits[command as usize].since))
     }
 
     /// How long a command that ends has waited for the map.
@@ -427,6 +435,23 @@ impl Mapping {
         self.changes.as_mut()?.pop_front()
     }
 
+    /// Pages that are to be written anew are told from now on.
+    pub fn tell_updates(&mut self) {
+        self.updates_wanted = Some(VecDeque::new());
+    }
+
+    /// The next one, where that is told.
+    pub fn next_update_wanted(&mut self) -> Option<u32> {
+        self.updates_wanted.as_mut()?.pop_front()
+    }
+
+    fn joins_updates(&mut self, page: u32) {
+        self.update_line.push_back(page);
+        if let Some(wanted) = &mut self.updates_wanted {
+            wanted.push_back(page);
+        }
+    }
+
     /// A page is to be written as the map is now. Where nothing is written it stays in the controller, and what did not change of
     /// it is read beside, once.
     fn want_update(&mut self, page: u32) {
@@ -434,12 +459,12 @@ impl Mapping {
             self.is_as_held(page);
             if !self.is_held.get(page as usize) {
                 self.is_held.set(page as usize);
-                self.update_line.push_back(page);
+                self.joins_updates(page);
                 self.note(CacheChange::PageKept(page));
             }
         } else if !self.is_to_be_written.get(page as usize) {
             self.is_to_be_written.set(page as usize);
-            self.update_line.push_back(page);
+            self.joins_updates(page);
         }
     }
 

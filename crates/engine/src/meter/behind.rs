@@ -1,24 +1,30 @@
 //! Whom requests waited for, where several tenants share a drive: of each cause that is a wait behind others, how much of it
 //! was behind which tenant, summed by tenant, kind of command and latency.
 //!
-//! A *tenant* is a lane of a run. Behind the tenants comes the drive itself: what it does of its own accord (garbage
-//! collection, migration, scrubbing) is nobody's.
+//! A *tenant* is a lane of a run. Behind the tenants comes the drive itself: what it does of its own accord and for nobody in
+//! particular.
 
 use ninescope_model::{CAUSES, Cause};
 
 use super::Histogram;
 use super::attribution::{BandRange, Parts, ranges};
 
-/// The causes that are split by whom was waited for. Of the processor, the link and DRAM the wait alone is split: the request's own time
-/// there is behind nobody.
-pub const SPLIT: [Cause; 11] = [
+/// The causes that are split by whom was waited for. Of the processor, the link, DRAM and reads of the map the waits for others alone are
+/// split: the request's own time there is behind nobody.
+pub const SPLIT: [Cause; 17] = [
     Cause::DieWaitingForChannel,
     Cause::DieHostRead,
     Cause::DieHostProgram,
     Cause::Channel,
+    Cause::DieMigration,
+    Cause::DieMapping,
+    Cause::DieGcRead,
+    Cause::DieGcProgram,
+    Cause::DieErase,
     Cause::CommandProcessing,
     Cause::Link,
     Cause::Dram,
+    Cause::MappingRead,
     Cause::HostQueue,
     Cause::BufferStall,
     Cause::MigrationWait,
@@ -26,20 +32,24 @@ pub const SPLIT: [Cause; 11] = [
 ];
 
 /// Of these, the first ones are waits for dies and channels, all of which is behind somebody: by holder they sum to the cause.
-pub const SPLIT_WHOLE: usize = 4;
+pub const SPLIT_WHOLE: usize = 9;
+/// Where the last of them is, that for erases.
+pub(crate) const ERASE: usize = SPLIT_WHOLE - 1;
 /// Where the wait for the controller's processor is.
-pub(crate) const PROCESSOR: usize = 4;
+pub(crate) const PROCESSOR: usize = SPLIT_WHOLE;
 /// Where the wait for the link is.
-pub(crate) const LINK: usize = 5;
+pub(crate) const LINK: usize = PROCESSOR + 1;
 /// Where the wait for DRAM is.
-pub(crate) const DRAM: usize = 6;
+pub(crate) const DRAM: usize = LINK + 1;
+/// Where the wait for pages of a map in flash is.
+pub(crate) const MAP: usize = DRAM + 1;
 /// Where the wait for a place in the drive's queue is, and that for room in the write buffer: by holder they sum to the cause, too.
-pub(crate) const QUEUE: usize = 7;
-pub(crate) const BUFFER: usize = 8;
+pub(crate) const QUEUE: usize = MAP + 1;
+pub(crate) const BUFFER: usize = QUEUE + 1;
 /// Where waits for slots of a cache and for pages on their way between two media are, and those for programs that nobody's own page is
 /// followed to: they sum to the cause as well.
-pub(crate) const MIGRATION: usize = 9;
-pub(crate) const PROGRAM: usize = 10;
+pub(crate) const MIGRATION: usize = BUFFER + 1;
+pub(crate) const PROGRAM: usize = MIGRATION + 1;
 
 /// Whether all of a cause of [`SPLIT`] is behind somebody.
 pub fn is_split_whole(at: usize) -> bool {
@@ -133,7 +143,7 @@ impl BehindByLatency {
     }
 }
 
-const _: () = assert!(SPLIT.len() <= CAUSES);
+const _: () = assert!(SPLIT.len() <= CAUSES && PROGRAM + 1 == SPLIT.len());
 
 #[cfg(test)]
 mod tests {
@@ -146,7 +156,7 @@ mod tests {
         for latency in 1..=1_000_u64 {
             let mut parts = Parts::default();
             parts.add(Cause::DieHostRead, Ns(latency));
-            let half = |time| [0, time, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+            let half = |time| std::array::from_fn(|at| if at == 1 { time } else { 0 });
             let behind = [half(latency / 3), half(latency - latency / 3)];
             sums.record(histogram.record(latency), &parts, &behind);
         }

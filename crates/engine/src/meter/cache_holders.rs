@@ -35,14 +35,21 @@ impl CacheHolders {
         self.slots[part].taken(now, holder);
     }
 
+    /// For whom the page of a slot came.
+    pub fn of_slot(&self, slot: u32) -> u16 {
+        self.of_slot[slot as usize]
+    }
+
     /// Its page is not there any more.
     pub fn slot_left(&mut self, now: Ns, (slot, part): (u32, usize)) {
         self.slots[part].left(now, self.of_slot[slot as usize]);
     }
 
-    /// The page of a slot begins to go down.
-    pub fn goes_down(&mut self, now: Ns, (slot, part): (u32, usize)) {
-        self.down[part].taken(now, self.of_slot[slot as usize]);
+    /// The page of a slot begins to go down. Returns whose it is.
+    pub fn goes_down(&mut self, now: Ns, (slot, part): (u32, usize)) -> u16 {
+        let holder = self.of_slot[slot as usize];
+        self.down[part].taken(now, holder);
+        holder
     }
 
     /// It is down.

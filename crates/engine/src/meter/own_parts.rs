@@ -12,7 +12,7 @@ use ninescope_model::Occupancy;
 use super::DieLedger;
 
 /// The lanes of a die's ledger in which the parts of host commands run.
-const LANES: [Occupancy; 3] = [Occupancy::WaitingForChannel, Occupancy::HostRead, Occupancy::HostProgram];
+pub(super) const LANES: [Occupancy; 3] = [Occupancy::WaitingForChannel, Occupancy::HostRead, Occupancy::HostProgram];
 /// Of these, the lane in which the data of reads leave.
 const READ_LANE: usize = 1;
 
@@ -37,11 +37,6 @@ impl Held {
     /// Lane by lane.
     pub(super) fn lanes(self) -> HeldLanes {
         self.0
-    }
-
-    /// Adds to the first lane, in which all is that a channel does.
-    pub(super) fn add_first(&mut self, time: Ns) {
-        self.0[0] += time.0;
     }
 
     /// What was added since `earlier`.

@@ -8,8 +8,9 @@
 //! Knows nothing of why a resource works.
 
 use ninescope_kernel::{Ns, ResourceId};
+use ninescope_model::Occupancy;
 
-use super::own_parts::{Held, HeldLanes, OwnParts};
+use super::own_parts::{Held, HeldLanes, LANES, OwnParts};
 use super::{DieLedger, SPLIT_WHOLE};
 
 /// Waits behind one holder for dies and channels, by the first causes of [`SPLIT`](super::SPLIT), and then for room in the write
@@ -19,15 +20,50 @@ pub type MediaWaits = [u64; SPLIT_WHOLE + 3];
 pub(crate) const STALL: usize = SPLIT_WHOLE;
 pub(crate) const MOVES: usize = SPLIT_WHOLE + 1;
 pub(crate) const PROGRAMS: usize = SPLIT_WHOLE + 2;
-/// Where the wait for a channel is in them, behind the lanes of a die.
-const CHANNEL: usize = 3;
+/// Where the wait for a channel is in them, behind the lanes in which parts of host commands run.
+const CHANNEL: usize = LANES.len();
+/// The other lanes of a die's ledger that are told apart by whom they are for: no part of a host command runs in them.
+const BESIDE: [Occupancy; 5] =
+    [Occupancy::Migration, Occupancy::Mapping, Occupancy::GcRead, Occupancy::GcProgram, Occupancy::Erase];
+/// How many lanes of a die there are.
+const WORK_LANES: usize = LANES.len() + BESIDE.len();
+
+/// What a die or bank did, by all of these lanes [ns]. Of a channel all is in the first one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Work([u64; WORK_LANES]);
+
+impl Work {
+    /// These lanes of a ledger.
+    fn of(ledger: &DieLedger) -> Self {
+        let lanes = LANES.iter().chain(&BESIDE);
+        let mut work = Self::default();
+        work.0.iter_mut().zip(lanes).for_each(|(done, &lane)| *done = ledger[lane as usize]);
+        work
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self(std::array::from_fn(|lane| self.0[lane] + other.0[lane]))
+    }
+
+    /// What was added since `earlier`.
+    fn since(self, earlier: Self) -> Self {
+        Self(std::array::from_fn(|lane| self.0[lane] - earlier.0[lane]))
+    }
+
+    /// Where a lane is among the waits.
+    fn place(lane: usize) -> usize {
+        if lane < CHANNEL { lane } else { lane + 1 }
+    }
+}
+
+const _: () = assert!(WORK_LANES + 1 == SPLIT_WHOLE);
 
 /// For whom a resource works.
 #[derive(Clone, Copy, Debug, Default)]
 struct Working {
     holder: u16,
     /// The ledger of a die or bank when it began to.
-    mark: Held,
+    mark: Work,
     /// Of a channel: when its present transfer ends.
     until: Ns,
 }
@@ -47,8 +83,8 @@ pub struct TenantLedgers {
     holders: usize,
     /// By resource.
     working: Vec<Working>,
-    /// By resource and holder. Of a channel all is in the first lane.
-    held: Vec<Held>,
+    /// By resource and holder.
+    held: Vec<Work>,
     /// By share.
     own: Vec<OwnRow>,
     /// By share and holder: what the resource did for the share's command.
@@ -63,7 +99,7 @@ impl TenantLedgers {
         Self {
             holders,
             working: vec![idle; resources],
-            held: vec![Held::default(); resources * holders],
+            held: vec![Work::default(); resources * holders],
             own: Vec::new(),
             own_held: Vec::new(),
         }
@@ -81,7 +117,7 @@ impl TenantLedgers {
 
     /// A die or bank takes something up for a holder; `ledger` is its own, up to now.
     pub fn works_for(&mut self, resource: ResourceId, holder: u16, ledger: &DieLedger) {
-        let (now, at) = (Held::of(ledger), resource.0 as usize);
+        let (now, at) = (Work::of(ledger), resource.0 as usize);
         let before = std::mem::replace(&mut self.working[at], Working { holder, mark: now, until: Ns::ZERO });
         let held = &mut self.held[at * self.holders + before.holder as usize];
         *held = held.plus(now.since(before.mark));
@@ -96,7 +132,7 @@ impl TenantLedgers {
     pub fn channel_taken(&mut self, channel: ResourceId, holder: u16, now: Ns, until: Ns) {
         let at = channel.0 as usize;
         self.working[at] = Working { holder, until, ..Working::default() };
-        self.held[at * self.holders + holder as usize].add_first(until - now);
+        self.held[at * self.holders + holder as usize].0[0] += (until - now).0;
     }
 
     /// A share of a command begins to count for whom its resource works.
@@ -142,7 +178,7 @@ impl TenantLedgers {
         take: fn(&mut u64, u64),
     ) {
         let working = &self.working[die.0 as usize];
-        let present = Held::of(ledger).since(working.mark);
+        let present = Work::of(ledger).since(working.mark);
         let own = share.map(|share| (own.name(share), own.under_way(share, now, ledger)));
         for (holder, waits) in waits.iter_mut().enumerate() {
             let mut held = self.held[die.0 as usize * self.holders + holder];
@@ -150,8 +186,9 @@ impl TenantLedgers {
                 held = held.plus(present);
             }
             let own = own.map_or(HeldLanes::default(), |(name, done)| self.own_by(name, holder, done));
-            for ((wait, held), own) in waits.iter_mut().zip(held.lanes()).zip(own) {
-                take(wait, held.wrapping_sub(own));
+            for (lane, held) in held.0.into_iter().enumerate() {
+                let own = own.get(lane).copied().unwrap_or_default();
+                take(&mut waits[Work::place(lane)], held.wrapping_sub(own));
             }
         }
     }
@@ -172,7 +209,7 @@ impl TenantLedgers {
             (own.name(channel), own.channel_under_way(channel, now))
         });
         for (holder, waits) in waits.iter_mut().enumerate() {
-            let mut held = self.held[channel.0 as usize * self.holders + holder].lanes()[0];
+            let mut held = self.held[channel.0 as usize * self.holders + holder].0[0];
             if working.holder as usize == holder {
                 held -= to_come;
             }
@@ -192,12 +229,19 @@ impl TenantLedgers {
 mod tests {
     use super::*;
     use ninescope_kernel::NONE;
-    use ninescope_model::{OCCUPANCIES, Occupancy};
+    use ninescope_model::OCCUPANCIES;
 
     fn ledger(read: u64, program: u64) -> DieLedger {
         let mut ledger = [0; OCCUPANCIES];
         ledger[Occupancy::HostRead as usize] = read;
         ledger[Occupancy::HostProgram as usize] = program;
+        ledger
+    }
+
+    /// The same, of a die that moved pages between media and did nothing else.
+    fn moves(time: u64) -> DieLedger {
+        let mut ledger = [0; OCCUPANCIES];
+        ledger[Occupancy::Migration as usize] = time;
         ledger
     }
 
@@ -207,6 +251,11 @@ mod tests {
 
     fn ends(wait: &mut u64, done: u64) {
         *wait = wait.wrapping_add(done);
+    }
+
+    /// So much in one lane of waits for dies and channels.
+    fn at(lane: usize, time: u64) -> [u64; SPLIT_WHOLE] {
+        std::array::from_fn(|at| if at == lane { time } else { 0 })
     }
 
     /// Waits for dies and channels.
@@ -224,7 +273,19 @@ mod tests {
         ledgers.works_for(die, 0, &ledger(0, 400));
         ledgers.works_for(die, ledgers.drive(), &ledger(50, 400));
         ledgers.read_die(die, (&own, None), Ns(900), &ledger(50, 400), &mut waits, ends);
-        assert_eq!(waits.map(of_media), [[0, 50, 0, 0], [0, 0, 390, 0], [0; 4]]);
+        assert_eq!(waits.map(of_media), [at(1, 50), at(2, 390), at(0, 0)]);
+    }
+
+    #[test]
+    fn what_is_moved_for_somebody_is_waited_for_behind_him() {
+        let (die, own) = (ResourceId(0), OwnParts::new(2, 1));
+        let mut ledgers = TenantLedgers::new(2, 2);
+        ledgers.works_for(die, 1, &moves(0));
+        let mut waits = [MediaWaits::default(); 3];
+        ledgers.read_die(die, (&own, None), Ns(40), &moves(40), &mut waits, begins);
+        ledgers.works_for(die, 0, &moves(100));
+        ledgers.read_die(die, (&own, None), Ns(110), &moves(110), &mut waits, ends);
+        assert_eq!(waits.map(of_media), [at(4, 10), at(4, 60), at(0, 0)]);
     }
 
     #[test]
@@ -255,6 +316,6 @@ mod tests {
         ledgers.read_channel(channel, (&own, None), Ns(110), &mut waits, begins);
         ledgers.channel_taken(channel, 0, Ns(140), Ns(150));
         ledgers.read_channel(channel, (&own, None), Ns(150), &mut waits, ends);
-        assert_eq!(waits.map(of_media), [[0, 0, 0, 10], [0, 0, 0, 30], [0; 4]]);
+        assert_eq!(waits.map(of_media), [at(3, 10), at(3, 30), at(0, 0)]);
     }
 }

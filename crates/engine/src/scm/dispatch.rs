@@ -68,7 +68,7 @@ impl ScmPart {
         kind
     }
 
-    /// A bank takes up an access of a slot: for its tenant, or for the drive.
+    /// A bank takes up an access of a slot: for the tenant whose command it is of, or whose page moves.
     #[inline(never)]
     fn bank_works_for<Q>(&mut self, run: &mut Run<Q>, bank: BankId) {
         let resource = self.banks.resource(bank.0);
@@ -76,7 +76,8 @@ impl ScmPart {
         let access = &run.transactions.slab[unit.work.transaction];
         if let Some(tenants) = &mut run.transactions.tenants {
             let of_host = access.source == Source::Host;
-            let holder = if of_host { tenants.of_command(access.command()) } else { tenants.ledgers.drive() };
+            let holder =
+                if of_host { tenants.of_command(access.command()) } else { tenants.of_migration(access.migration()) };
             tenants.ledgers.works_for(resource, holder, unit.ledger(run.now));
         }
     }

@@ -122,8 +122,8 @@ impl TransactionStore {
         if let Some(tenants) = &mut self.tenants
             && self.slab[index].class == QueueClass::HostProgram
         {
-            let holder = tenants.of_program(before);
-            tenants.program_counts_for(index, holder);
+            let holder = tenants.of_access(before);
+            tenants.counts_for(index, holder);
         }
     }
 

@@ -3,14 +3,16 @@
 //! Knows nothing of transactions but their numbers.
 
 use ninescope_kernel::{NONE, Ns, ResourceId};
+use ninescope_model::Pool;
 
 use crate::meter::{
-    BUFFER, CacheHolders, DRAM, DieLedger, LINK, MIGRATION, MOVES, MediaWaits, OwnParts, PROCESSOR, PROGRAM, PROGRAMS,
-    QUEUE, SPLIT_WHOLE, STALL, SharedPlaces, TenantLedgers, Waits,
+    BUFFER, CacheHolders, DRAM, DieLedger, ERASE, LINK, MAP, MIGRATION, MOVES, MapHolders, MediaWaits, OwnParts,
+    PROCESSOR, PROGRAM, PROGRAMS, QUEUE, SPLIT_WHOLE, STALL, SharedPlaces, TenantLedgers, Waits,
 };
 
-/// Waits in the controller's processor, on the link towards the device and for a place in the drive's queue, behind one holder [ns].
-type FrontWaits = [u64; 3];
+/// Waits in the controller's processor, on the link towards the device, for a place in the drive's queue and for a map in flash, behind
+/// one holder [ns].
+type FrontWaits = [u64; 4];
 
 /// Whom each access and each command inside waited for.
 #[derive(Debug)]
@@ -19,8 +21,12 @@ pub struct TenantWaits {
     pub ledgers: TenantLedgers,
     /// By command inside: its tenant.
     of_command: Vec<u16>,
-    /// By transaction: of a program, whom it counts for.
-    of_program: Vec<u16>,
+    /// By transaction: of a program, or a read of the map, whom it counts for.
+    of_access: Vec<u16>,
+    /// By migration under way: whose page it moves.
+    of_migration: Vec<u16>,
+    /// By pool: who opened a block group of it last.
+    openers: Vec<u16>,
     /// By transaction and holder.
     media: Vec<MediaWaits>,
     /// By kept rest of a unit and holder: the same of the reads of the rest.
@@ -37,6 +43,8 @@ pub struct TenantWaits {
     buffer: SharedPlaces,
     /// Who holds slots of an upper medium, where there is one.
     pub cache: Option<CacheHolders>,
+    /// For whom pages of the map are read and written, where that lies in flash.
+    pub map: Option<MapHolders>,
     /// By command inside: since when a FLUSH waits for programs alone, where it waited for a cache before.
     drained: Vec<Ns>,
 }
@@ -67,7 +75,9 @@ impl TenantWaits {
         Self {
             ledgers: TenantLedgers::new(tenants, resources),
             of_command: Vec::new(),
-            of_program: Vec::new(),
+            of_access: Vec::new(),
+            of_migration: Vec::new(),
+            openers: Vec::new(),
             media: Vec::new(),
             merges: Vec::new(),
             carried: vec![MediaWaits::default(); holders],
@@ -76,6 +86,7 @@ impl TenantWaits {
             queue: SharedPlaces::new(holders),
             buffer: SharedPlaces::new(holders),
             cache: None,
+            map: None,
             drained: Vec::new(),
         }
     }
@@ -119,18 +130,37 @@ impl TenantWaits {
         self.of_command[command as usize]
     }
 
-    /// A program counts for a holder.
-    pub fn program_counts_for(&mut self, index: u32, holder: u16) {
-        let at = index as usize;
-        if self.of_program.len() <= at {
-            self.of_program.resize(at + 1, 0);
-        }
-        self.of_program[at] = holder;
+    /// A program, or a read of the map, counts for a holder.
+    pub fn counts_for(&mut self, index: u32, holder: u16) {
+        row(&mut self.of_access, index, 1)[0] = holder;
     }
 
-    /// Whom a program counts for.
-    pub fn of_program(&self, index: u32) -> u16 {
-        self.of_program[index as usize]
+    /// Whom a program, or a read of the map, counts for.
+    pub fn of_access(&self, index: u32) -> u16 {
+        self.of_access[index as usize]
+    }
+
+    /// A migration sets out, which moves a page of a holder.
+    pub fn migration_began(&mut self, migration: u32, holder: u16) {
+        row(&mut self.of_migration, migration, 1)[0] = holder;
+    }
+
+    /// Whose page a migration moves.
+    pub fn of_migration(&self, migration: u32) -> u16 {
+        self.of_migration[migration as usize]
+    }
+
+    /// The first unit of a block group was written for a holder.
+    pub fn group_opened(&mut self, pool: Pool, holder: u16) {
+        if self.openers.len() <= pool.index() {
+            self.openers.resize(pool.index() + 1, self.ledgers.drive());
+        }
+        self.openers[pool.index()] = holder;
+    }
+
+    /// Who opened a block group of a pool last.
+    pub fn opener_of(&self, pool: Pool) -> u16 {
+        self.openers.get(pool.index()).copied().unwrap_or(self.ledgers.drive())
     }
 
     // ---- the write buffer --------------------------------------------------------------------------
@@ -182,6 +212,12 @@ impl TenantWaits {
         *row(&mut self.drained, command, 1).first_mut().expect("a row of one") = now;
     }
 
+    /// A command waited in that time for blocks that it has erased.
+    pub fn waited_for_own_erase(&mut self, command: u32, (from, until): (Ns, Ns)) {
+        let own = self.of_command(command) as usize;
+        self.carried[own][ERASE] += (until - from).0;
+    }
+
     /// A FLUSH waited for a cache, if there is one that it takes down, and then for the pages that are being programmed.
     pub fn flushed(&mut self, command: u32, (from, until): (Ns, Ns)) {
         let since = self.drained.get(command as usize).map_or(from, |&at| at.max(from));
@@ -190,6 +226,30 @@ impl TenantWaits {
         }
         let (own, carried) = (self.of_command(command), &mut self.carried);
         self.buffer.share((since, until), until - since, own, |holder, time| carried[holder][PROGRAMS] += time);
+    }
+
+    // ---- a map in flash ----------------------------------------------------------------------------
+
+    /// For whom a page of the map is written.
+    pub fn map_written_for(&self, page: u32) -> u16 {
+        self.map.as_ref().map_or(self.ledgers.drive(), |map| map.written_for(page))
+    }
+
+    /// A page of the map is in the controller, which this access has read; `NONE`: none has.
+    pub fn map_page_came(&mut self, page: u32, transaction: u32) {
+        let holders = self.last.len();
+        let Some(map) = &mut self.map else { return };
+        let row = if transaction == NONE { &[][..] } else { &self.media[transaction as usize * holders..][..holders] };
+        map.came(page, row.iter().map(|waits| waits[..SPLIT_WHOLE].iter().sum()));
+    }
+
+    /// A command waited in that time for pages of the map, the last of which is the one that came last.
+    pub fn waited_for_map(&mut self, command: u32, span: (Ns, Ns)) {
+        let own = self.of_command(command);
+        let waits = row(&mut self.front, command, self.last.len());
+        if let Some(map) = &self.map {
+            map.waited(span, own, |holder, time| waits[holder][3] += time);
+        }
     }
 
     // ---- waits of accesses -------------------------------------------------------------------------
@@ -287,7 +347,7 @@ impl TenantWaits {
             for (at, last) in last[..SPLIT_WHOLE].iter_mut().enumerate() {
                 *last = of_access[at] + carried[at];
             }
-            [last[PROCESSOR], last[LINK], last[QUEUE]] = self.front[command as usize * holders + holder];
+            [last[PROCESSOR], last[LINK], last[QUEUE], last[MAP]] = self.front[command as usize * holders + holder];
             last[BUFFER] = of_access[STALL] + carried[STALL];
             last[MIGRATION] = of_access[MOVES] + carried[MOVES];
             last[PROGRAM] = of_access[PROGRAMS] + carried[PROGRAMS];

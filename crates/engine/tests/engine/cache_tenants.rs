@@ -1,7 +1,7 @@
 //! Who waited for whom behind a cache: for slots, for pages on their way down, for programs, worked out by hand.
 
 use crate::common::tiered::TierBench;
-use crate::common::{Bench, at, flush, open, slc, write};
+use crate::common::{Bench, at, flush, open, read, slc, write};
 use ninescope_engine::meter::{BehindSum, SPLIT};
 use ninescope_engine::{Device, LaneConfig, NoProbe, Plain};
 use ninescope_model::{Cause, Op, Request, Workload};
@@ -92,6 +92,28 @@ fn a_write_that_goes_through_waits_behind_all_that_goes_down() {
 fn a_flush_waits_behind_those_whose_pages_it_takes_down() {
     let device = run(&bench(0.0), vec![at(100_000, flush())], vec![page(10, 0)]);
     assert_eq!(behind(&of_quiet(&device, Op::Flush), Cause::ProgramWait), [0, DOWN, 0]);
+}
+
+#[test]
+fn a_read_waits_for_the_program_of_a_page_that_goes_down_behind_whose_it_is() {
+    // The quiet one's page lies below from DOWN + ABOVE on, and stays in its slot. Three pages of the noisy one fill the cache, and a
+    // fourth has the quiet one's slot, which is clean; it goes down at once. A read of the quiet page waits for its program.
+    let noisy = vec![page(10, 2_000_000), page(11, 2_100_000), page(12, 2_200_000), fua(13, 3_000_000)];
+    let quiet = vec![fua(0, 0), at(3_500_000, read(0, 32))];
+    let device = run(&bench(0.0), quiet, noisy);
+    let reads = of_quiet(&device, Op::Read);
+    let programmed = 3_000_000 + ABOVE + DOWN;
+    assert_eq!(behind(&reads, Cause::DieMigration), [0, programmed - 3_500_000, 0]);
+    assert_eq!(reads.parts.total(), programmed - 3_500_000 + 100_000 + 1_000, "and then it reads the page");
+}
+
+#[test]
+fn a_write_waits_for_a_bank_that_reads_a_page_for_its_way_down() {
+    // The noisy one's page is written above until ABOVE, and read there until twice that. The quiet one's write waits for the rest.
+    let device = run(&bench(0.0), vec![page(0, 40_000)], vec![fua(10, 0)]);
+    let waits = of_quiet(&device, Op::Write);
+    assert_eq!(behind(&waits, Cause::DieMigration), [0, 2 * ABOVE - 40_000, 0]);
+    assert_eq!(waits.parts.total(), 2 * ABOVE - 40_000 + ABOVE);
 }
 
 #[test]

@@ -24,6 +24,7 @@ mod fua;
 mod hazards;
 mod identities;
 mod lanes;
+mod map_tenants;
 mod mechanisms;
 mod own_parts;
 mod program_failures;

@@ -7,17 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::latency::{BANDS, mean_parts};
 
-/// Causes of waits for what a die does for the drive itself.
-const OF_DRIVE: [Cause; 8] = [
-    Cause::DieGcRead,
-    Cause::DieGcProgram,
-    Cause::DieErase,
-    Cause::DieSuspendOverhead,
-    Cause::DieMigration,
-    Cause::DieMapping,
-    Cause::DieScrub,
-    Cause::DieWearLeveling,
-];
+/// Causes of waits for what a die does for nobody in particular.
+const OF_DRIVE: [Cause; 3] = [Cause::DieSuspendOverhead, Cause::DieScrub, Cause::DieWearLeveling];
 
 /// The requests that are slower than all but a hundredth.
 const TAIL: [(&str, u64); 2] = [("p99", 990_000_000), ("max", 1_000_000_000)];

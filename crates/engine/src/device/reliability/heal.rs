@@ -34,7 +34,7 @@ impl<K: Kind> Device<K> {
         observe!(self, Event::UnitHealed { lpa, old, new });
         // What was fetched is as it should be, whatever its copy had become.
         self.repair(lpa)?;
-        self.flash.written_by_drive(&self.run, &placed);
+        self.flash.written_by_drive(&mut self.run, &placed);
         self.flash.page_gets(&placed, self.flash.geometry().sectors_per_unit() as u16);
         self.flash.host_unit_placed(&mut self.run, &placed, None);
         Ok(Placing::Done)

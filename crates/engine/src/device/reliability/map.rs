@@ -60,6 +60,8 @@ impl<K: Kind> Device<K> {
         if let Some(mapping) = self.mapping.as_mut().filter(|_| read.source == Source::Mapping && read.is_waited_for())
         {
             mapping.rebuilt(read.map_page());
+            observe!(self, Event::MapPageRebuilt { page: read.map_page() });
+            self.tell_of_cache()?;
         }
         self.page_arrived(index)
     }

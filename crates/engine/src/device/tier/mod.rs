@@ -23,6 +23,7 @@ use ninescope_tier::Eviction;
 
 use crate::device::Device;
 use crate::device::kind::Kind;
+use crate::device::mapping::Writer;
 use crate::error::SimulationError;
 use crate::host::HostCommand;
 use crate::meter::Parts;
@@ -223,7 +224,8 @@ impl<K: Kind> Device<K> {
         if old != Ppa::UNMAPPED {
             self.tiered().count_superseded();
             observe!(self, Event::UnitSuperseded { lpa, old });
-            self.unit_lies_elsewhere(lpa)?;
+            let slot = self.tiered().slot_of(page).unwrap_or(NONE);
+            self.unit_is_written(lpa, Writer::Slot(slot))?;
         }
         Ok(())
     }

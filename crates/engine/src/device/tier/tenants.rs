@@ -57,17 +57,17 @@ impl<K: Kind> Device<K> {
     pub(super) fn move_began(&mut self, migration: u32) -> Result<(), SimulationError> {
         if self.run.transactions.tenants.is_some() {
             let Migration { kind, slot, tenant, .. } = *self.tiered().migration(migration);
-            match kind {
-                MigrationKind::Evict => {
-                    if let Some((now, holders, part)) = self.holders(slot) {
-                        holders.goes_down(now, (slot, part));
-                    }
+            let goes_down = kind == MigrationKind::Evict;
+            let holder = self.holders(if goes_down { slot } else { 0 }).map(|(now, holders, part)| {
+                if goes_down {
+                    holders.goes_down(now, (slot, part))
+                } else {
+                    holders.comes_up(now, tenant);
+                    tenant
                 }
-                MigrationKind::CopyUp | MigrationKind::MoveUp => {
-                    if let Some((now, holders, _)) = self.holders(0) {
-                        holders.comes_up(now, tenant);
-                    }
-                }
+            });
+            if let (Some(tenants), Some(holder)) = (&mut self.run.transactions.tenants, holder) {
+                tenants.migration_began(migration, holder);
             }
         }
         observe!(self, Event::MigrationBegan { migration });
