@@ -36,10 +36,27 @@ PROGRAMS = {"scheduler.suspend.programs": True}
 SHARED_BUFFER = {"controller.buffered_pages": 16, "controller.shared_buffered_pages": 112}
 """That simulator bounds what all dies hold together, to a page for each of the 64 planes. Here up to 48 more
 pages wait for the rest of their stripes, and no die takes more than a seventh."""
+AUTHORS_CONTROLLER: dict[str, Any] = SHARED_BUFFER | {
+    "tier.placement": {"policy": "rewritten"},
+    "dram.capacity": "300MiB",
+    "dram.cache": "256MiB",
+    "dram.write_buffer": True,
+    "dram.cut_through": True,
+    "dram.rate": "200MB/s",
+    "dram.access": "26ns",
+    "nand.read_moves": "sectors",
+    "nand.program_moves": "sectors",
+    "ftl.merges": "sectors",
+    "scheduler.channel": "read-data-first",
+}
+"""The rest of its controller, as `ninescope import mqsim --as mqsim` has it of the files that come with it:
+a data cache of 256 MiB that keeps what is written again, behind a DRAM of the rate that its formula comes to;
+data of sectors that move and are merged alone; and channels on which data that was read goes first."""
 MODERN = "modern"
 VARIANTS = {
     MODERN: "a modern drive",
     "buffer": "a shared write buffer",
+    "controller": "the controller of the authors' simulator",
     "programs": "programs not suspended",
     "by-wear": "loops by wear",
     "own-rate": "the trace's own rate",
@@ -52,10 +69,11 @@ VARIANTS = {
 others, and so has what comes faster: who falls behind does so slowly."""
 VARIED_UNDER = {
     "buffer": ("fio", "tpcc-stand-in"),
+    "controller": ("fio", "tpcc-stand-in"),
     "own-rate": ("tpcc-stand-in",),
     "faster": ("tpcc-stand-in",),
 }
-CAUSES = ("faster", "alone", "recover")
+CAUSES = ("faster", "alone", "recover", "controller")
 """Those that show why claims fail; a quick run leaves them out."""
 FASTER = 1.025
 OWN_RATE = 51_273
@@ -193,6 +211,8 @@ def drive(policy: str, settings: Settings, variant: str | None = None) -> ninesc
     changes: dict[str, Any] = {} if variant == MODERN else dict(AUTHORS)
     if variant == "buffer":
         changes |= SHARED_BUFFER
+    if variant == "controller":
+        changes |= AUTHORS_CONTROLLER
     if policy != "ssr-baseline" and variant not in (MODERN, "programs"):
         changes |= PROGRAMS
     varied = settings.varied

@@ -377,9 +377,11 @@ def variant_table(results: Results) -> Table:
             "with the requests of a quick run, a tenth of the others', but for 2.5 % faster, and `as it is` "
             "with all: tails beyond p99.99, and of writes, hang on the length. a modern drive: as the "
             "presets are, 4 KiB writes share a page, and programs are not suspended. a shared write buffer: "
-            "of 112 pages, of which a die holds 16 at most. loops by wear: AERO's table at 2,500 cycles, 3.5 "
-            "ms each. the trace's own rate: 51,273 a second, more than a drive can serve that suspends "
-            "erases and programs. requests 2.5 % faster: than that which each policy keeps up with. at most: "
+            "of 112 pages, of which a die holds 16 at most. the controller of the authors' simulator: that "
+            "buffer, its data cache, and sectors that move alone. loops by wear: AERO's table at 2,500 "
+            "cycles, 3.5 ms each. the trace's own rate: 51,273 a second, more than a drive can serve that "
+            "suspends erases and programs. requests 2.5 % faster: than that which each policy keeps up "
+            "with. at most: "
             "suspensions of an erase. lost: pulse time of erase loops that began anew."
         ),
     )
