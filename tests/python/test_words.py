@@ -113,6 +113,25 @@ def test_what_a_result_repeats_can_be_read_again(tmp_path, cli):
             "--set sources.nadn=y: sources: no key of a drive",
         ),
         (("--set", "nand.erase_loops=1000000"), "nand.erase_loops is 1000000, at most 64 are supported"),
+        (
+            ("--set", "nand.page_types={first=[0],then=[]}"),
+            "nand.page_types has no pages in then, which is what a block goes on with",
+        ),
+        (("--set", "nand.page_types={then=[0,7]}"), "nand.page_types has a page of type 7, the cells have types 0 to"),
+        (
+            ("--set", f"nand.page_types={{first={[0] * 2000},then=[0]}}"),
+            "nand.page_types has 2000 pages in first and last, and a block has",
+        ),
+        (("--set", "nand.plane_groups=interleaved"), "give nand.planes_per_command"),
+        (
+            ("--set", "nand.planes_per_command=2", "--set", "nand.plane_groups=interleaved"),
+            "neighbouring planes are programmed and erased together: give ftl.frontier_planes = 1",
+        ),
+        (("--set", "scheduler.merge_window=0"), "scheduler.merge_window must not be zero"),
+        (
+            ("--set", "ftl.map={policy='entries',host_link=true}"),
+            "ftl.map.host_link is true, and there is no memory of the host: give ftl.map.host_memory",
+        ),
         (("--warmup", "100%"), "--warmup 100% is to be below 100 %"),
         (("--warmup", "250%"), "is to be below 100 %"),
         (("--requests", "-5"), "a whole number from 1 on, such as 1000000 or 1e6"),

@@ -729,6 +729,7 @@ impl Probe for Checker {
             | Event::MapPageFetched { .. }
             | Event::MapPageRebuilt { .. }
             | Event::MapPageAsked { .. }
+            | Event::MapPageCrosses { .. }
             | Event::MapPageArrived { .. }
             | Event::MapCacheChanged { .. }
             | Event::MapPageWritten { .. } => self.map_event(view, &event),

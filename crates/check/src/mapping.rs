@@ -2,7 +2,7 @@
 //! they lie on the media, and which pages of the map commands wait for.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use ninescope_engine::mapping::{CacheChange, MapCounters, Mapping, entries_of_page};
 use ninescope_engine::{Access, View};
@@ -52,6 +52,10 @@ pub struct MapBook {
     /// Reads of pages of the map that wait, by die, where they go first; and how many went before others.
     first: Option<BTreeMap<DieId, u32>>,
     ahead: u64,
+    /// By page, where what is fetched of the host's memory takes the link: when it was asked for, and how many units of it.
+    asked: BTreeMap<u32, (Ns, RangeInclusive<u64>)>,
+    /// The same: when it has crossed.
+    crossing: BTreeMap<u32, Ns>,
     counted: MapCounters,
 }
 
@@ -86,6 +90,8 @@ impl MapBook {
             commands: Vec::new(),
             first: mapping.reads_first().then(BTreeMap::new),
             ahead: 0,
+            asked: BTreeMap::new(),
+            crossing: BTreeMap::new(),
             counted: MapCounters::default(),
         })
     }
@@ -225,15 +231,17 @@ impl MapBook {
     }
 
     /// What commands want of a page is asked for in the host's memory: all of that is there, or in the drive's by now.
-    pub fn page_asked(&self, view: &View<'_>, page: u32, marks: &mut Marks) -> Checked {
+    pub fn page_asked(&mut self, view: &View<'_>, page: u32, marks: &mut Marks) -> Checked {
         marks.hit(Mark::EntryInHostMemory);
+        let mut wanted = BTreeSet::new();
         for command in self.commands.iter().filter(|command| command.missing.contains(&page)) {
             let units = command.looked_up.range(page * self.entries..(page + 1) * self.entries);
             let absent = |unit: &u32| {
                 let item = self.item(*unit);
                 !self.used.contains_key(&item) && !self.host_used.contains_key(&item)
             };
-            let lacks = units.copied().find(absent);
+            let lacks = units.clone().copied().find(absent);
+            wanted.extend(units.copied().filter(|unit| !self.used.contains_key(&self.item(*unit))));
             require!(
                 lacks.is_none(),
                 MapCache,
@@ -241,10 +249,54 @@ impl MapBook {
                 "page {page} of the map is asked of the host's memory, which does not hold the entry of unit {lacks:?}"
             );
         }
+        if view.mapping.and_then(Mapping::access_before_link).is_some() {
+            // A write that goes on may want its own entry, which it has brought into memory already.
+            let (least, beside) = (wanted.len() as u64, u64::from(self.beside.contains(&page)));
+            if least + beside > 0 {
+                self.asked.insert(page, (view.now, least..=least + beside));
+            }
+        }
+        Ok(())
+    }
+
+    /// What was asked for comes to the link.
+    pub fn page_crosses(&mut self, view: &View<'_>, page: u32, bytes: u32, until: Ns) -> Checked {
+        let page_bytes = u64::from(view.ftl.geometry().unit_bytes);
+        let access = view.mapping.and_then(Mapping::access_before_link);
+        let due = self.asked.remove(&page).zip(access).filter(|((at, _), access)| *at + *access == view.now);
+        let fits = due.as_ref().is_some_and(|((_, units), _)| {
+            let (bytes, entry) = (u64::from(bytes), 8);
+            // Of a page as many runs as it has, each of an entry, which are not counted here.
+            if self.holds_pages {
+                bytes > 0 && bytes <= page_bytes.max(u64::from(self.entries) * entry)
+            } else {
+                bytes % entry == 0 && units.contains(&(bytes / entry))
+            }
+        });
+        require!(
+            fits,
+            MapLink,
+            view.now,
+            "{bytes} B of page {page} of the map come to the link, and due are {due:?} (asked at, units, access)"
+        );
+        self.crossing.insert(page, until);
         Ok(())
     }
 
     pub fn page_arrived(&mut self, view: &View<'_>, page: u32) -> Checked {
+        let crossed = self.crossing.remove(&page);
+        require!(
+            crossed.is_none_or(|until| until == view.now),
+            MapLink,
+            view.now,
+            "page {page} of the map is there, and it crosses the link until {crossed:?}"
+        );
+        require!(
+            self.asked.remove(&page).is_none_or(|(_, units)| *units.start() == 0),
+            MapLink,
+            view.now,
+            "page {page} of the map is there, and it did not cross the link"
+        );
         let mut awaited = self.beside.remove(&page);
         for command in self.commands.iter_mut().filter(|command| command.missing.contains(&page)) {
             awaited = true;
@@ -436,6 +488,7 @@ impl MapBook {
             pages_fetched_from_host: told.pages_fetched_from_host,
             pages_read_to_update: told.pages_read_to_update,
             reads_ahead: told.reads_ahead,
+            bytes_over_link: told.bytes_over_link,
             ..self.counted
         };
         require!(*told == seen, Ledger, view.now, "counters of the map are {told:?}, {seen:?} were seen");

@@ -76,6 +76,7 @@ marks! {
     PageMovedInPart, "page_moved_in_part", "A program moved the sectors that were written, and not a whole page.";
     StaggeredPage, "staggered_page", "A page was read or programmed whose type is not the one whose turn it would be.";
     WriteBesideMap, "write_beside_map", "A write went on while its page of the map was read.";
+    MapBehindData, "map_behind_data", "What was fetched of the host's memory waited for the link.";
     EntryInHostMemory, "entry_in_host_memory", "The host's memory held what a command wanted of the map.";
     MapPageLost, "map_page_lost", "A page of the map could not be corrected, and was found again.";
     MapPageMoved, "map_page_moved", "Garbage collection moved a page of the map.";

@@ -87,6 +87,18 @@ impl Transfers {
         Ok(())
     }
 
+    /// What was fetched of the host's memory takes the link to the device.
+    pub fn map_link_in(&mut self, view: &View<'_>, page: u32, from: Ns, until: Ns) -> Checked {
+        let busy_until = self.link_in.until;
+        require!(
+            from == view.now.max(busy_until) && self.link_in.take(from, until),
+            LinkDoubleBooked,
+            view.now,
+            "entries of page {page} of the map cross the link from {from} to {until}, it is taken until {busy_until}"
+        );
+        Ok(())
+    }
+
     /// The data of a write crossed the link that is for both directions.
     fn inbound(&mut self, view: &View<'_>, slot: u32, from: Ns, until: Ns) -> Checked {
         let (busy_until, busy) = (self.link_out.until, self.link_out.busy);

@@ -330,6 +330,8 @@ pub enum Event<'a> {
     MapPageRebuilt { page: u32 },
     /// What commands want of a page of the map is asked for in the host's memory.
     MapPageAsked { page: u32 },
+    /// What was asked for is on the link, which it takes from then until then.
+    MapPageCrosses { page: u32, bytes: u32, from: Ns, until: Ns },
     /// A page of the map that commands wait for is in the controller: what they asked for of it is in memory.
     MapPageArrived { page: u32 },
     /// What is in memory of the map has changed.

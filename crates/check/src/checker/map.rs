@@ -42,6 +42,13 @@ impl Checker {
                 }
                 book.page_asked(view, page, &mut self.marks)
             }
+            Event::MapPageCrosses { page, bytes, from, until } => {
+                if from > view.now {
+                    self.marks.hit(Mark::MapBehindData);
+                }
+                book.page_crosses(view, page, bytes, until)?;
+                self.transfers.map_link_in(view, page, from, until)
+            }
             Event::MapPageArrived { page } => {
                 book.page_arrived(view, page)?;
                 if let (Some(holders), Some(blame)) = (&mut self.map_holders, &mut self.blame) {

@@ -132,6 +132,9 @@ fn fit_map(dice: &mut Dice, drive: &mut Table) {
     if dice.chance(40) {
         put_at(drive, "ftl.map.host_memory", (2 * unit * u64::from(dice.small(1, 20))).cast_signed());
         put_at(drive, "ftl.map.host_access", text(dice.time(0, 6)));
+        if dice.of("host link").chance(50) {
+            put_at(drive, "ftl.map.host_link", true);
+        }
     }
 }
 

@@ -185,10 +185,21 @@ impl<K: Kind> Device<K> {
         Ok(any)
     }
 
-    /// What was asked of the host's memory is there.
+    /// What was asked of the host's memory is there, or comes to the link, or has crossed it.
     pub(super) fn memory_timer_woke(&mut self) -> Result<(), SimulationError> {
         let now = self.run.now;
-        while let Some(page) = self.mapping.as_mut().and_then(|mapping| mapping.next_from_host(now)) {
+        while let Some(asked) = self.mapping.as_mut().and_then(|mapping| mapping.next_from_host(now)) {
+            if asked.bytes == 0 {
+                self.commands_go_on(asked.page, NONE)?;
+                continue;
+            }
+            let (from, until) = self.host.crosses_link_in(now, asked.bytes);
+            observe!(self, Event::MapPageCrosses { page: asked.page, bytes: asked.bytes, from, until });
+            if let Some(mapping) = &mut self.mapping {
+                mapping.crosses_link(asked, until);
+            }
+        }
+        while let Some(page) = self.mapping.as_mut().and_then(|mapping| mapping.next_over_link(now)) {
             self.commands_go_on(page, NONE)?;
         }
         if let Some(at) = self.mapping.as_ref().and_then(|mapping| mapping.next_from_host_at()) {

@@ -238,6 +238,13 @@ impl Host {
         (arrives - time, arrives)
     }
 
+    /// What is fetched of the host's memory crosses the link, behind what is on it. Returns from when until when.
+    pub fn crosses_link_in(&mut self, now: Ns, bytes: u32) -> (Ns, Ns) {
+        let time = self.link_out.rate().burst(u64::from(bytes));
+        let arrives = self.link_in.take(now, time);
+        (arrives - time, arrives)
+    }
+
     /// The data of the first command of the link's queue has arrived.
     pub fn link_in_woke<Q: WakeQueue>(&mut self, run: &mut Run<Q>) -> Option<u32> {
         let stage = &mut self.link_in;

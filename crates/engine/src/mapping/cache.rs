@@ -98,6 +98,12 @@ impl MapCache {
         self.slot_of.get((unit >> self.item_shift) as usize) != NONE
     }
 
+    /// What the item takes that tells of a unit; 0 where it is not in memory [B].
+    pub fn bytes_held(&self, unit: u32) -> u32 {
+        let slot = self.slot_of.get((unit >> self.item_shift) as usize);
+        if slot == NONE { 0 } else { self.items[slot].bytes }
+    }
+
     /// Looks the entry of a unit up, which is used by that. Returns whether it is in memory.
     #[inline]
     pub fn look_up(&mut self, unit: u32) -> bool {

@@ -1,7 +1,8 @@
 //! Memory of the host that a drive without much of its own uses for its map (the host memory buffer of NVMe): what left the
 //! drive's cache is held there, and comes back after a round trip over the link.
 //!
-//! What the drive writes there costs nothing, and neither waits for what else is on the link.
+//! What the drive writes there costs nothing. What it fetches takes the link where it is told to: its bytes wait there behind what
+//! the host writes, and what the host writes behind them.
 
 use std::collections::VecDeque;
 
@@ -15,14 +16,46 @@ use super::cache::MapCache;
 pub(super) struct HostMemory {
     cache: MapCache,
     access: Ns,
-    /// Pages of the map of which something is on its way, with when it is there, in that order.
-    on_their_way: VecDeque<(Ns, u32)>,
+    takes_link: bool,
+    /// Pages of the map of which something is on its way, in the order in which it comes to the link, or is there where that
+    /// takes none of it.
+    on_their_way: VecDeque<Asked>,
+    /// Those that cross the link, with when they have, in that order.
+    crossing: VecDeque<(Ns, u32)>,
+}
+
+/// Something of a page that was asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// When it comes to the link.
+    at: Ns,
+    /// The page.
+    pub page: u32,
+    /// What of it crosses the link; 0 where that takes no time [B].
+    pub bytes: u32,
 }
 
 impl HostMemory {
     /// Nothing in it, for so many commands at a time.
-    pub fn new(cache: MapCache, access: Ns, commands: u32) -> Self {
-        Self { cache, access, on_their_way: VecDeque::with_capacity(commands as usize) }
+    pub fn new(cache: MapCache, access: Ns, takes_link: bool, commands: u32) -> Self {
+        let at_a_time = commands as usize;
+        let crossing = VecDeque::with_capacity(if takes_link { at_a_time } else { 0 });
+        Self { cache, access, takes_link, on_their_way: VecDeque::with_capacity(at_a_time), crossing }
+    }
+
+    /// Whether what is fetched takes the link.
+    pub fn takes_link(&self) -> bool {
+        self.takes_link
+    }
+
+    /// From asking for something until it comes to the link, or is there.
+    pub fn access(&self) -> Ns {
+        self.access
+    }
+
+    /// What the item takes that tells of a unit, which is here [B].
+    pub fn bytes_of(&self, unit: u32) -> u32 {
+        self.cache.bytes_held(unit)
     }
 
     /// Whether it holds the entry of a unit.
@@ -45,25 +78,31 @@ impl HostMemory {
         self.cache.evict().map(|units| units.start)
     }
 
-    /// Something of a page is asked for. Returns when it is there.
-    pub fn asked_for(&mut self, page: u32, now: Ns) -> Ns {
+    /// So many bytes of a page are asked for. Returns when they come to the link, or are there.
+    pub fn asked_for(&mut self, page: u32, bytes: u32, now: Ns) -> Ns {
         let at = now + self.access;
-        self.on_their_way.push_back((at, page));
+        self.on_their_way.push_back(Asked { at, page, bytes });
         at
     }
 
-    /// The page of which something is there by now.
-    pub fn next(&mut self, now: Ns) -> Option<u32> {
-        let (at, page) = *self.on_their_way.front()?;
-        if at > now {
-            return None;
-        }
-        self.on_their_way.pop_front();
-        Some(page)
+    /// What has come to the link by now, or is there.
+    pub fn next(&mut self, now: Ns) -> Option<Asked> {
+        self.on_their_way.pop_front_if(|asked| asked.at <= now)
     }
 
-    /// When the next one is.
+    /// Something of a page crosses the link until then.
+    pub fn crosses(&mut self, page: u32, until: Ns) {
+        self.crossing.push_back((until, page));
+    }
+
+    /// The page of which something has crossed the link by now.
+    pub fn next_crossed(&mut self, now: Ns) -> Option<u32> {
+        self.crossing.pop_front_if(|(until, _)| *until <= now).map(|(_, page)| page)
+    }
+
+    /// When the next one comes to the link, or has crossed it.
     pub fn next_at(&self) -> Option<Ns> {
-        self.on_their_way.front().map(|(at, _)| *at)
+        let asked = self.on_their_way.front().map(|asked| asked.at);
+        asked.into_iter().chain(self.crossing.front().map(|(until, _)| *until)).min()
     }
 }

@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::policies::mapping::{ENTRY_BYTES, MapConfig, MapRules};
 
 use cache::MapCache;
-use host_memory::HostMemory;
+use host_memory::{Asked, HostMemory};
 
 /// Entries of a page of the map, which takes one mapping unit.
 pub fn entries_of_page(unit_bytes: u32) -> u32 {
@@ -58,6 +58,8 @@ pub struct MapCounters {
     pub pages_rebuilt: u64,
     /// Reads of pages that went before other reads that had waited for their die.
     pub reads_ahead: u64,
+    /// Bytes that crossed the link from the host's memory.
+    pub bytes_over_link: u64,
 }
 
 /// What became of what is in memory.
@@ -195,7 +197,10 @@ impl Mapping {
             (0..units).filter(is_mapped).for_each(|unit| stale.set(unit as usize));
         }
         let of_host = rules.host_memory.zip(config.chosen().rules());
-        let host = of_host.map(|(size, rules)| HostMemory::new(cache(rules, size), access, commands));
+        let host = of_host.map(|(size, rules)| {
+            let takes_link = rules.host_link;
+            HostMemory::new(cache(rules, size), access, takes_link, commands)
+        });
         Some(Self {
             cache: cache(rules, size),
             host,
@@ -522,15 +527,64 @@ impl Mapping {
             host = host.filter(|host| (first..end).all(|unit| !is_missing(unit) || host.holds(unit)));
             next = before;
         }
-        host.map_or(FetchFrom::Media, |host| FetchFrom::Host(host.asked_for(page, now)))
+        if host.is_none() {
+            return FetchFrom::Media;
+        }
+        let bytes = self.asked_of_host(page);
+        self.host.as_mut().map_or(FetchFrom::Media, |host| FetchFrom::Host(host.asked_for(page, bytes, now)))
     }
 
-    /// A page of which the host's memory holds what is wanted, and that is in the controller by `now`.
-    pub fn next_from_host(&mut self, now: Ns) -> Option<u32> {
+    /// What crosses the link of what is wanted of a page: each item once that is not in memory. 0 where the link takes no time [B].
+    fn asked_of_host(&self, page: u32) -> u32 {
+        let Some(host) = self.host.as_ref().filter(|host| host.takes_link()) else { return 0 };
+        let last = self.waiting[page as usize];
+        let is_asked_for = |waiter: &Waiter, unit: u32| {
+            (waiter.first..waiter.end).contains(&unit) && (waiter.command == NONE || !self.cache.holds(unit))
+        };
+        let (mut bytes, mut at) = (0, last);
+        while at != NONE {
+            let waiter = &self.waiters[at];
+            for unit in (waiter.first..waiter.end).filter(|&unit| is_asked_for(waiter, unit)) {
+                let mut behind = last;
+                while behind != at && !is_asked_for(&self.waiters[behind], unit) {
+                    behind = self.waiters[behind].before;
+                }
+                bytes += if behind == at { host.bytes_of(unit) } else { 0 };
+                if self.cache.holds_pages() {
+                    return bytes;
+                }
+            }
+            at = waiter.before;
+        }
+        bytes
+    }
+
+    /// A page of which the host's memory holds what is wanted, and that is in the controller by `now`, or has come to the link by
+    /// then.
+    pub fn next_from_host(&mut self, now: Ns) -> Option<Asked> {
         self.host.as_mut()?.next(now)
     }
 
-    /// When the next one is.
+    /// What was asked for crosses the link until then.
+    pub fn crosses_link(&mut self, asked: Asked, until: Ns) {
+        self.counters.bytes_over_link += u64::from(asked.bytes);
+        if let Some(host) = &mut self.host {
+            host.crosses(asked.page, until);
+        }
+    }
+
+    /// A page of which something has crossed the link by now.
+    pub fn next_over_link(&mut self, now: Ns) -> Option<u32> {
+        self.host.as_mut()?.next_crossed(now)
+    }
+
+    /// From asking for something in the host's memory until it comes to the link; none where there is no such memory or the link
+    /// takes no time.
+    pub fn access_before_link(&self) -> Option<Ns> {
+        self.host.as_ref().filter(|host| host.takes_link()).map(HostMemory::access)
+    }
+
+    /// When the next one is, or has.
     pub fn next_from_host_at(&self) -> Option<Ns> {
         self.host.as_ref()?.next_at()
     }

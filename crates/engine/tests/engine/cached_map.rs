@@ -4,7 +4,7 @@
 use crate::scenario::{COMMAND, Drive, Listed, Outcome, READ, mixed_sectors, policy, policy_with, write};
 use ninescope_engine::mapping::MapCounters;
 use ninescope_engine::{Device, Plain};
-use ninescope_kernel::{Ns, RandomStream};
+use ninescope_kernel::{Ns, RandomStream, Rate};
 use ninescope_model::{Arrival, Cause, Lba, Op, Request, Stream};
 use ninescope_oracles::caches::{che_lru, king_lru, zipf};
 use serde_json::json;
@@ -254,6 +254,71 @@ fn the_hosts_memory_holds_what_has_left_the_drive() {
         read_at(3_001_000, 200),
     ]);
     assert_eq!([run.latency(3), run.latency(4)], [asked, asked - 1_000 + UNIT_READ], "behind the read of unit 1");
+}
+
+/// A link that moves an entry in 1 us and a unit in 64.
+fn with_slow_link(map: &serde_json::Value) -> Drive {
+    let mut drive = drive(map);
+    drive.engine.link_rate = Rate(8_000_000);
+    drive
+}
+
+#[test]
+fn what_is_fetched_of_the_hosts_memory_takes_the_link() {
+    let over_link = |host_link: bool, last: Vec<Request>| {
+        let map = json!({ "policy": "entries", "size": "8B", "host_memory": "1KiB", "host_access": "3us", "host_link": host_link });
+        with_slow_link(&map).run([vec![read_at(0, 1), read_at(1_000_000, 2)], last].concat())
+    };
+    // The entry of 2 is in the drive, that of 1 in the host's memory: 3 us, 1 us on the link, the read, and 64 us on the link.
+    let (entry, unit) = (1_000, 64_000);
+    let read = UNIT_READ + unit;
+    let run = over_link(true, vec![read_at(2_000_000, 1)]);
+    assert_eq!((run.latency(2), map(&run).bytes_over_link), (3_000 + entry + read, 8));
+    let run = over_link(false, vec![read_at(2_000_000, 1)]);
+    assert_eq!((run.latency(2), map(&run).bytes_over_link), (3_000 + read, 0));
+    // Data of a write that came to the link before the entry did goes first; its own entry is in the drive until then.
+    let run = over_link(true, vec![read_at(2_000_000, 1), write_at(2_001_000, 2)]);
+    assert_eq!([run.latency(2), run.latency(3)], [1_000 + unit + entry + read, unit]);
+    // One that comes while the entry crosses waits for that, and then for its own entry, which the one that came pushed out.
+    let run = over_link(true, vec![read_at(2_000_000, 1), write_at(2_003_500, 2)]);
+    assert_eq!([run.latency(2), run.latency(3)], [3_000 + entry + read, 500 + unit + 3_000 + entry]);
+    // 3 is read of flash, 1 comes back, and then 2 and 3 do at a time.
+    let run = over_link(true, vec![read_at(2_000_000, 3), read_at(3_000_000, 1), request(4_000_000, Op::Read, 2, 2)]);
+    assert_eq!(map(&run).bytes_over_link, 8 + 16);
+}
+
+/// Pages of the map that are asked for at random times come to the link at random times: a queue of one server with a constant
+/// time of service (M/D/1), in which the mean wait is rho S / 2 (1 - rho).
+#[test]
+fn fetches_wait_for_the_link_as_khinchin_says() {
+    const PAGES: u64 = 256;
+    let mut drive = drive(
+        &json!({ "policy": "pages", "size": "512B", "host_memory": "1MiB", "host_access": "3us", "host_link": true }),
+    );
+    // A page of the map, as a unit of data, takes 60 us.
+    (drive.blocks, drive.logical_units, drive.engine.link_rate) = (1_200, PAGES as u32 * ENTRIES, Rate(8_533_334));
+    drive.prepared = (0..drive.logical_units).collect();
+    drive.engine.queue_depth = 4_096;
+    let service = 60_000.0;
+    let mut random = RandomStream::new(7, "test", "fetches");
+    for load in [0.3, 0.6] {
+        // Each page was read once: one after another from flash.
+        let mut requests: Vec<_> = (0..PAGES).map(|page| read_at(page * 1_000_000, page as u32 * ENTRIES)).collect();
+        let mut at = PAGES as f64 * 1e6;
+        for _ in 0..30_000 {
+            at += random.exponential(service / load);
+            requests.push(read_at(at as u64, random.below(PAGES) as u32 * ENTRIES));
+        }
+        let run = drive.run(requests);
+        let fetched = map(&run).pages_fetched_from_host as f64;
+        let of_flash = (PAGES * UNIT_READ) as f64;
+        let waits = run.parts(Op::Read).into_iter().filter(|(cause, _)| *cause == Cause::MappingRead);
+        let mean = (waits.map(|(_, time)| time as f64).sum::<f64>() - of_flash) / fetched;
+        // The page used last is in the drive.
+        let load = load * (1.0 - 1.0 / PAGES as f64);
+        let expected = 3_000.0 + service + load * service / (2.0 * (1.0 - load));
+        assert!((mean / expected - 1.0).abs() < 0.02, "load {load}: {mean} ns, {expected} ns expected");
+    }
 }
 
 #[test]

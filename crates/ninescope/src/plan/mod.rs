@@ -108,7 +108,7 @@ impl Plan {
             no_jobs()?;
             trace::on_drive(request, source, host_cache)?
         };
-        Ok(Self::of(request, place, on_drive))
+        Self::of(request, place, on_drive)
     }
 
     /// A run of listed requests, in the order of their times, on the drive of `request`. Its workload is ignored;
@@ -141,11 +141,16 @@ impl Plan {
         let place = request.snapshot_place()?;
         let tenants = (tenants.max(1), limit);
         let on_drive = listed::on_drive(request, requests, arrival_and_depth, tenants, partitions)?;
-        Ok(Self::of(request, place, on_drive))
+        Self::of(request, place, on_drive)
     }
 
-    fn of(request: &RunRequest, snapshot_place: Option<SnapshotPlace>, on_drive: OnDrive) -> Self {
+    fn of(request: &RunRequest, snapshot_place: Option<SnapshotPlace>, on_drive: OnDrive) -> Result<Self, Error> {
         let OnDrive { assembly, lanes, tenants, total_requests, limits, preconditioning, report, mut notes } = on_drive;
+        if lanes.len() > 1 && assembly.config.ftl.map.chosen().rules().is_some_and(|rules| rules.host_link) {
+            let message = "ftl.map.host_link is true, and several jobs share the drive: whose data waits behind what is \
+                           fetched of the map is not told";
+            return Err(Error::Input(message.to_owned()));
+        }
         notes.extend(assembly.spare_note());
         notes.extend(prefill_note(request, &assembly));
         notes.extend(over_provisioning_note(&assembly.config));
@@ -153,7 +158,7 @@ impl Plan {
         notes.extend(map_note(&assembly));
         notes.extend(sata_note(&assembly.config));
         notes.extend(completion_note(&assembly.config));
-        Self {
+        Ok(Self {
             assembly,
             seed: request.seed,
             prefill: request.prefill,
@@ -168,7 +173,7 @@ impl Plan {
             notes,
             drive_name: request.drive_name(),
             run: request.run_settings(),
-        }
+        })
     }
 
     /// What is to be said about the run before it begins.

@@ -56,6 +56,8 @@ pub struct MapRules {
     pub host_memory: Option<Bytes>,
     /// From asking for something there until it is in the controller [ns].
     pub host_access: Ns,
+    /// What is fetched from there takes the link towards the drive.
+    pub host_link: bool,
     /// What a read of a page moves that commands wait for; `None`: all of it [B].
     pub fetch_size: Option<Bytes>,
     /// Writes wait for what is not in memory.
@@ -87,6 +89,9 @@ macro_rules! cached_map {
             pub host_memory: Option<ninescope_model::units::Bytes>,
             /// From asking for something in the host's memory until it is there [ns].
             pub host_access: ninescope_model::units::Duration,
+            /// Whether what is fetched from there takes the link towards the drive, behind what the host writes.
+            #[serde(skip_serializing_if = "std::ops::Not::not")]
+            pub host_link: bool,
             /// What a read of a page of the map for commands moves; absent: all of it [B].
             #[serde(skip_serializing_if = "Option::is_none")]
             #[schemars(transform = ninescope_model::schema::above_zero)]
@@ -113,6 +118,7 @@ macro_rules! cached_map {
                     updates_in_flight: $crate::policies::mapping::UPDATES_IN_FLIGHT,
                     host_memory,
                     host_access,
+                    host_link: false,
                     fetch_size,
                     writes_wait: true,
                     reads_first: false,
@@ -130,6 +136,7 @@ macro_rules! cached_map {
                     updates_in_flight: self.updates_in_flight,
                     host_memory: self.host_memory,
                     host_access: ninescope_kernel::Ns(self.host_access.0),
+                    host_link: self.host_link,
                     fetch_size: self.fetch_size,
                     writes_wait: self.writes_wait,
                     reads_first: self.reads_first,
