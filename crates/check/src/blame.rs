@@ -310,8 +310,9 @@ impl Blame {
             *part = Part { owner, lpa, merges, mark: now, ..Part::default() };
             lay_over(&self.dies[id].done, access.queued, now, owner, &mut part.waits);
         }
-        // What reads or writes the map and something of the host counts as the host's.
-        let counts = accesses.iter().position(|access| access.source != Source::Mapping).unwrap_or(0);
+        // What reads or writes the map, or parity, and something of the host counts as the host's.
+        let beside = |source| matches!(source, Source::Mapping | Source::Parity);
+        let counts = accesses.iter().position(|access| !beside(access.source)).unwrap_or(0);
         let first = accesses.get(counts).copied().unwrap_or_default();
         let tenants = self.tenants_of(view, command.kind, (class, accesses), map);
         if command.kind == CommandKind::Program && !self.at_program {

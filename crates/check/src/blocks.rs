@@ -5,6 +5,7 @@ use ninescope_kernel::Ns;
 use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{BlockGroup, DieId, Geometry, Ppa};
 
+use crate::die_sets::set_of;
 use crate::rule::{Checked, require};
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,7 +25,7 @@ pub struct Blocks {
 
 /// The group a block belongs to.
 pub fn group_of_block(geometry: &Geometry, die: DieId, plane: usize, block: u32) -> BlockGroup {
-    let pool = die.0 * geometry.pools_per_die() + plane as u32 / geometry.frontier_planes;
+    let pool = set_of(geometry, die) * geometry.pools_per_die() + plane as u32 / geometry.frontier_planes;
     BlockGroup(pool * geometry.blocks_per_plane + block)
 }
 
@@ -57,12 +58,12 @@ impl Blocks {
 
     /// Whether what was put at a place of flash is on the media, or its group was erased since: it was superseded then.
     /// `erases` are those of its group when it was put there.
-    pub fn is_programmed(&self, view: &View<'_>, place: Ppa, erases: u32) -> bool {
+    pub fn is_programmed(&self, view: &View<'_>, at: Ppa, erases: u32) -> bool {
         let geometry = view.ftl.geometry();
-        let place = geometry.locate(place);
+        let place = geometry.locate(at);
         let (pool, block) = geometry.pool_and_block(place.group);
         let plane = (geometry.first_plane_of_pool(pool) + place.plane_in_group) as usize;
-        let die = geometry.die_of_pool(pool);
+        let die = geometry.die_of(at);
         self.erases(die, plane, block) != erases || self.programmed_pages(die, plane, block) > place.page
     }
 

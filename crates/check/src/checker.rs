@@ -34,6 +34,7 @@ use crate::mapping::MapBook;
 use crate::marks::{Mark, Marks};
 use crate::namespaces::Namespaces;
 use crate::oracle::Oracle;
+use crate::parity::ParityBook;
 use crate::partitions::PartitionBook;
 use crate::places::Places;
 use crate::protocol::Protocol;
@@ -94,6 +95,7 @@ pub struct Checker {
     partitions: Option<PartitionBook>,
     bad_blocks: Option<BadBlockBook>,
     leveling: Option<LevelingBook>,
+    parity: Option<ParityBook>,
     streams: Option<StreamBook>,
     sectors: Option<SectorBook>,
     homes: Option<HomeBook>,
@@ -143,6 +145,7 @@ impl Checker {
             partitions: None,
             bad_blocks: None,
             leveling: None,
+            parity: None,
             streams: None,
             sectors: None,
             homes: None,
@@ -208,6 +211,7 @@ impl Checker {
         self.partitions = PartitionBook::started(view);
         self.bad_blocks = BadBlockBook::started(view);
         self.leveling = LevelingBook::started(view);
+        self.parity = ParityBook::started(view);
         self.streams = StreamBook::started(view);
         self.homes = HomeBook::started(view);
         self.placement = PlacementBook::started(view);
@@ -314,6 +318,9 @@ impl Checker {
         }
         if command.kind == CommandKind::Erase {
             self.groups.erase_issued(view, command)?;
+            if let Some(book) = &mut self.parity {
+                book.erase_issued(view, command);
+            }
             if let Some(oracle) = &mut self.oracle {
                 let geometry = view.ftl.geometry();
                 for plane in command.addressed_planes() {
@@ -372,6 +379,9 @@ impl Checker {
         if let Some(book) = &mut self.map {
             book.measuring_began();
         }
+        if let Some(book) = &mut self.parity {
+            book.measuring_began(self.groups.whole_stripes);
+        }
         if let Some(book) = &mut self.dram {
             book.measuring_began(view.now);
         }
@@ -416,6 +426,9 @@ impl Checker {
         }
         if let Some(book) = &self.firmware {
             book.finished(view, used)?;
+        }
+        if let Some(book) = &self.parity {
+            book.finished(view, &self.groups)?;
         }
         if let Some(book) = &self.placement {
             book.finished(view, &mut self.marks)?;
@@ -577,6 +590,9 @@ impl Probe for Checker {
                     blame.dispatched(view, command, (class, accesses), self.map_holders.as_ref());
                 }
                 self.dram_dispatched(view, command, accesses);
+                if let Some(book) = &mut self.parity {
+                    book.dispatched(view, command, accesses, (&self.groups, &mut self.marks))?;
+                }
                 if let Some(book) = &mut self.sectors {
                     book.dispatched(view, command, accesses, &mut self.marks)?;
                 }
@@ -630,6 +646,9 @@ impl Probe for Checker {
             }
             Event::Erased { group } => {
                 self.ledger.erased_groups += 1;
+                if let Some(book) = &mut self.parity {
+                    book.erased(view, group)?;
+                }
                 if let Some(codes) = &mut self.codes {
                     codes.erased(view, group);
                 }

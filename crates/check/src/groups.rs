@@ -7,6 +7,7 @@ use ninescope_model::{BlockGroup, Ppa};
 
 use crate::Rule;
 use crate::blocks::group_of_block;
+use crate::die_sets::units_of_stripe;
 use crate::rule::{Checked, require};
 
 /// The checker's own record of a group.
@@ -22,6 +23,8 @@ pub struct Group {
     pub pending: u32,
     /// Its erase was issued.
     pub erasing: bool,
+    /// Where it lies on several dies: by how many.
+    erasing_dies: u32,
     /// What was to be programmed there stays in the controller.
     pub kept: bool,
 }
@@ -29,16 +32,18 @@ pub struct Group {
 /// All groups.
 #[derive(Debug, Default)]
 pub struct Groups {
-    groups: Vec<Group>,
+    all: Vec<Group>,
     /// Units handed out over the whole run.
     pub handed_out: u64,
+    /// Stripes of parity that became whole with them.
+    pub whole_stripes: u64,
 }
 
 impl Groups {
     /// Takes over what preparing left.
     pub fn started(&mut self, view: &View<'_>) {
         let groups = (0..view.ftl.geometry().groups()).map(BlockGroup);
-        self.groups = groups
+        self.all = groups
             .map(|group| Group {
                 write_pointer: view.ftl.group(group).write_pointer,
                 valid: view.ftl.valid_units(group),
@@ -49,13 +54,13 @@ impl Groups {
 
     /// The record of a group.
     pub fn get(&self, group: BlockGroup) -> &Group {
-        &self.groups[group.index()]
+        &self.all[group.index()]
     }
 
     /// Units of a group were handed out up to and with the one at `last`. With `exactly` it was one.
     fn handed_out(&mut self, view: &View<'_>, last: Ppa, exactly: bool) -> Result<&mut Group, SimulationError> {
         let (id, offset) = view.ftl.geometry().group_and_offset(last);
-        let group = &mut self.groups[id.index()];
+        let group = &mut self.all[id.index()];
         let next = group.write_pointer;
         if group.erasing || offset < next || (exactly && offset != next) {
             let what = format!(
@@ -65,6 +70,8 @@ impl Groups {
             return Err(Rule::ProgramOrder.violated(view.now, what));
         }
         self.handed_out += u64::from(offset + 1 - next);
+        let per_stripe = units_of_stripe(view.ftl.geometry());
+        self.whole_stripes += u64::from((offset + 1) / per_stripe - next / per_stripe);
         group.write_pointer = offset + 1;
         Ok(group)
     }
@@ -85,7 +92,7 @@ impl Groups {
         }
         require!(!view.ftl.is_valid(old), Mapping, view.now, "unit {old} is superseded and still valid");
         let id = view.ftl.geometry().group_and_offset(old).0;
-        let group = &mut self.groups[id.index()];
+        let group = &mut self.all[id.index()];
         require!(group.valid > 0, ValidCount, view.now, "group {id}: a unit of none becomes invalid");
         group.valid -= 1;
         self.compare_valid(view, old)
@@ -94,7 +101,7 @@ impl Groups {
     #[inline]
     fn compare_valid(&self, view: &View<'_>, ppa: Ppa) -> Checked {
         let id = view.ftl.geometry().group_and_offset(ppa).0;
-        let (said, seen) = (view.ftl.valid_units(id), self.groups[id.index()].valid);
+        let (said, seen) = (view.ftl.valid_units(id), self.all[id.index()].valid);
         require!(said == seen, ValidCount, view.now, "group {id}: {said} valid units are counted, {seen} were seen");
         Ok(())
     }
@@ -120,7 +127,7 @@ impl Groups {
 
     pub fn move_ended(&mut self, view: &View<'_>, from: Ppa, to: Ppa, current: bool) -> Checked {
         let id = view.ftl.geometry().group_and_offset(to).0;
-        let group = &mut self.groups[id.index()];
+        let group = &mut self.all[id.index()];
         require!(group.pending > 0, EraseUnderMove, view.now, "group {id}: a move ended that was not under way");
         group.pending -= 1;
         if current {
@@ -133,7 +140,7 @@ impl Groups {
 
     /// Units of a group whose zone is reset are forgotten before they are on their way to the media.
     pub fn dropped(&mut self, view: &View<'_>, dropped: &Dropped) -> Checked {
-        let group = &mut self.groups[dropped.group.index()];
+        let group = &mut self.all[dropped.group.index()];
         require!(
             group.valid == 0 && dropped.units <= group.write_pointer,
             Zones,
@@ -154,9 +161,9 @@ impl Groups {
         require!(offset == begin, ProgramOrder, view.now, "page {to} of group {other} is handed out, {begin} is next");
         self.handed_out(view, Ppa(to.0 + units - 1), false)?;
         let valid = (to.0..to.0 + units).filter(|&unit| view.ftl.is_valid(Ppa(unit))).count() as u32;
-        let group = &mut self.groups[other.index()];
+        let group = &mut self.all[other.index()];
         (group.valid, group.pending) = (group.valid + valid, group.pending + moves);
-        let old = &mut self.groups[view.ftl.geometry().group_and_offset(from).0.index()];
+        let old = &mut self.all[view.ftl.geometry().group_and_offset(from).0.index()];
         require!(
             old.valid >= valid && old.pending >= moves,
             ValidCount,
@@ -176,14 +183,14 @@ impl Groups {
 
     /// A page of a group that failed has no other place.
     pub fn page_kept(&mut self, view: &View<'_>, page: Ppa, moves: u32) {
-        let group = &mut self.groups[view.ftl.geometry().group_and_offset(page).0.index()];
+        let group = &mut self.all[view.ftl.geometry().group_and_offset(page).0.index()];
         (group.kept, group.pending) = (true, group.pending - moves);
     }
 
     #[inline]
     pub fn read_queued(&mut self, view: &View<'_>, ppa: Ppa) -> Checked {
         let (id, offset) = view.ftl.geometry().group_and_offset(ppa);
-        let group = &mut self.groups[id.index()];
+        let group = &mut self.all[id.index()];
         require!(!group.erasing, EraseUnderRead, view.now, "unit {offset} of group {id} is read while it is erased");
         group.readers += 1;
         Ok(())
@@ -191,7 +198,7 @@ impl Groups {
 
     /// A read that ended is repeated: it is as queued as before.
     pub fn read_repeats(&mut self, view: &View<'_>, ppa: Ppa) {
-        self.groups[view.ftl.geometry().group_and_offset(ppa).0.index()].readers += 1;
+        self.all[view.ftl.geometry().group_and_offset(ppa).0.index()].readers += 1;
     }
 
     /// A read command ended: one read of each group it addressed is over.
@@ -199,7 +206,7 @@ impl Groups {
     pub fn read_ended(&mut self, view: &View<'_>, command: &FlashCommand) -> Checked {
         for plane in command.addressed_planes() {
             let id = group_of_block(view.ftl.geometry(), command.die, plane, command.block[plane]);
-            let group = &mut self.groups[id.index()];
+            let group = &mut self.all[id.index()];
             require!(group.readers > 0, EraseUnderRead, view.now, "group {id}: a read ended that was not queued");
             group.readers -= 1;
         }
@@ -216,7 +223,7 @@ impl Groups {
     pub fn erase_issued(&mut self, view: &View<'_>, command: &FlashCommand) -> Checked {
         let (now, full) = (view.now, view.ftl.geometry().units_per_group());
         for id in Self::groups_of(view, command) {
-            let group = &mut self.groups[id.index()];
+            let group = &mut self.all[id.index()];
             require!(
                 group.valid == 0,
                 EraseWithValidUnits,
@@ -226,8 +233,9 @@ impl Groups {
             );
             require!(group.readers == 0, EraseUnderRead, now, "group {id} is erased under {} reads", group.readers);
             let is_filled = group.write_pointer == full || view.ftl.zones().is_some();
+            let goes_on = group.erasing_dies < view.ftl.geometry().stripe_dies();
             require!(
-                group.pending == 0 && is_filled && !group.erasing,
+                group.pending == 0 && is_filled && goes_on,
                 EraseUnderMove,
                 now,
                 "group {id} is erased with {} of {full} units handed out and {} moves into it under way{}",
@@ -236,12 +244,13 @@ impl Groups {
                 if group.erasing { ", while it is erased" } else { "" }
             );
             group.erasing = true;
+            group.erasing_dies += 1;
         }
         Ok(())
     }
 
     pub fn erased(&mut self, now: Ns, id: BlockGroup) -> Checked {
-        let group = &mut self.groups[id.index()];
+        let group = &mut self.all[id.index()];
         require!(
             group.erasing && group.valid == 0 && group.readers == 0,
             EraseWithValidUnits,

@@ -6,6 +6,7 @@ use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{Ppa, Request, Source};
 
 use crate::blocks::group_of_block;
+use crate::die_sets::parity_die;
 use crate::requests::units_of;
 use crate::rule::{Checked, require};
 
@@ -30,12 +31,14 @@ pub struct Ledger {
     pub loops_restarted: u64,
     pub resumes: u64,
     /// By source.
-    page_reads: [u64; 6],
+    page_reads: [u64; 7],
     commands: [u64; 3],
     multi_plane: [u64; 3],
     /// By stream.
     /// By what streams are of: what is written, and what is moved.
     pages_programmed: [u64; 2],
+    /// Pages of parity that were programmed.
+    parity_pages: u64,
     padded_pages: [u64; 2],
     trim_sectors_ignored: u64,
     pub fetches: u64,
@@ -71,9 +74,13 @@ impl Ledger {
         if command.kind == CommandKind::Program {
             for plane in command.addressed_planes() {
                 let group = group_of_block(view.ftl.geometry(), command.die, plane, command.block[plane]);
+                if parity_die(view.ftl.geometry(), group) == Some(command.die) {
+                    self.parity_pages += 1;
+                    continue;
+                }
                 self.pages_programmed[usize::from(view.ftl.group(group).stream % 2)] += 1;
+                self.pages_programmed_ever += 1;
             }
-            self.pages_programmed_ever += u64::from(command.plane_count());
         }
     }
 
@@ -154,6 +161,7 @@ impl Ledger {
         )?;
         same("engine.migration_page_reads", engine.migration_page_reads, self.page_reads[Source::Migration as usize])?;
         same("engine.gc_page_programs", engine.gc_page_programs, self.pages_programmed[1])?;
+        same("engine.parity_page_programs", engine.parity_page_programs, self.parity_pages)?;
         same("engine.padded_pages", engine.padded_pages, self.padded_pages[0])?;
         same("engine.gc_padded_pages", engine.gc_padded_pages, self.padded_pages[1])?;
         same("engine.trim_sectors_ignored", engine.trim_sectors_ignored, self.trim_sectors_ignored)?;
@@ -187,7 +195,8 @@ impl Ledger {
             "{handed_out} units were handed out and {} were open before; {programmed} are programmed and {open_units} open",
             self.open_units_at_start
         );
-        let lanes = view.ftl.counters().programmed_units();
+        let counters = view.ftl.counters();
+        let lanes = counters.programmed_units() - counters.parity_units;
         let since = handed_out - self.handed_out_before;
         require!(
             lanes == since,

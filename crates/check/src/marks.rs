@@ -65,6 +65,7 @@ marks! {
     EvictionOfPart, "eviction_of_part", "A page went down of which the slot held a part.";
     EvictionMergedInController, "eviction_merged_in_controller", "A page on its way down was completed with what the controller held.";
     SupersededInController, "superseded_in_controller", "A unit was forgotten below before it was on the media.";
+    ParityProgrammed, "parity_programmed", "The parity of a stripe was programmed.";
     EntryMissing, "entry_missing", "A command waited for a page of the map.";
     SeveralMapPages, "several_map_pages", "A command waited for more than one page of the map.";
     SharedMapPage, "shared_map_page", "Two commands waited for one page of the map.";

@@ -61,6 +61,8 @@ rules! {
     Throttle, "throttle", "While little is free, a unit that the host writes is placed as long after the one before it as the throttle says.";
     BadBlocks, "bad-blocks",
         "No program goes to a block of which one failed or that is retired; a group is retired empty, for a failure or when it is worn out; the drive takes no more writes when a pool has too few groups, and not before.";
+    Parity, "parity",
+        "Each page of a stripe lies on a die of its own, each whole stripe gets its parity once and behind its data, and a group is erased on all of its dies.";
     WearLeveling, "wear-leveling",
         "After an erase the group makes way that the policy says, one of a pool at a time; its data goes to the most worn groups that are free, and no other data does.";
     Victim, "victim", "A group that is emptied for its space is one that the policy may choose.";

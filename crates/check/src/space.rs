@@ -6,6 +6,7 @@ use ninescope_media::nand::FlashCommand;
 use ninescope_model::{BlockGroup, Pool, Ppa, Stream};
 
 use crate::blocks::group_of_block;
+use crate::die_sets::{parity_die, set_of};
 use crate::rule::{Checked, require};
 
 /// The checker's own record of a pool.
@@ -23,10 +24,15 @@ pub struct Space {
     reserve: u32,
     /// Where collection is in the foreground: groups that are free when host writes begin to wait, and when they go on.
     marks: Option<(u32, u32)>,
-    /// By die.
+    /// By die, or set of dies with parity.
     buffered: Vec<u32>,
     buffered_in_all: u32,
     limits: Option<BufferLimits>,
+}
+
+/// The die of a pool, or the set of dies that it lies on.
+fn set_of_pool(view: &View<'_>, pool: Pool) -> usize {
+    pool.index() / view.ftl.geometry().pools_per_die() as usize
 }
 
 impl Space {
@@ -37,7 +43,7 @@ impl Space {
         self.marks = view.ftl.rules().gc_trigger.chosen().holds_host_at(self.reserve);
         let of = |pool| PoolSpace { free: view.ftl.free_groups(pool), held: view.ftl.holds_host(pool) };
         self.pools = (0..geometry.pools()).map(Pool).map(of).collect();
-        self.buffered = vec![0; geometry.dies() as usize];
+        self.buffered = vec![0; (geometry.pools() / geometry.pools_per_die().max(1)) as usize];
         (self.buffered_in_all, self.limits) = (0, Some(limits));
     }
 
@@ -62,8 +68,8 @@ impl Space {
         let geometry = view.ftl.geometry();
         let (group, offset) = geometry.group_and_offset(place);
         let pool = geometry.pool_and_block(group).0;
-        let die = geometry.die_of_pool(pool);
-        let (of_die, in_all) = (self.buffered[die.index()], self.buffered_in_all);
+        let die = set_of_pool(view, pool);
+        let (of_die, in_all) = (self.buffered[die], self.buffered_in_all);
         require!(
             self.limits.is_none_or(|limits| of_die < limits.of_die && in_all < limits.of_all),
             Space,
@@ -84,7 +90,7 @@ impl Space {
             self.opened(view, group);
         }
         if (offset + 1).is_multiple_of(geometry.units_per_page()) {
-            self.buffered[die.index()] += 1;
+            self.buffered[die] += 1;
             self.buffered_in_all += 1;
         }
         Ok(())
@@ -103,7 +109,7 @@ impl Space {
         let geometry = view.ftl.geometry();
         if !view.ftl.stream_of(last).is_of_moves() {
             let pool = geometry.pool_and_block(geometry.group_and_offset(last).0).0;
-            self.buffered[geometry.die_of_pool(pool).index()] += 1;
+            self.buffered[set_of_pool(view, pool)] += 1;
             self.buffered_in_all += 1;
         }
     }
@@ -119,7 +125,7 @@ impl Space {
     /// Of a group whose zone is reset, pages are in the buffer no more; it is free where it is not to be erased.
     pub fn dropped(&mut self, view: &View<'_>, dropped: &Dropped) {
         let pool = view.ftl.geometry().pool_and_block(dropped.group).0;
-        self.buffered[view.ftl.geometry().die_of_pool(pool).index()] -= dropped.pages;
+        self.buffered[set_of_pool(view, pool)] -= dropped.pages;
         self.buffered_in_all -= dropped.pages;
         if !dropped.erase {
             self.pool(view, dropped.group).free += 1;
@@ -134,7 +140,7 @@ impl Space {
         }
         if programmed && !view.ftl.stream_of(to).is_of_moves() {
             let geometry = view.ftl.geometry();
-            self.buffered[geometry.die_of_pool(geometry.pool_and_block(group).0).index()] += 1;
+            self.buffered[set_of_pool(view, geometry.pool_and_block(group).0)] += 1;
             self.buffered_in_all += 1;
         }
     }
@@ -144,7 +150,7 @@ impl Space {
         if buffered && !view.ftl.stream_of(page).is_of_moves() {
             let geometry = view.ftl.geometry();
             let pool = geometry.pool_and_block(geometry.group_and_offset(page).0).0;
-            self.buffered[geometry.die_of_pool(pool).index()] -= 1;
+            self.buffered[set_of_pool(view, pool)] -= 1;
             self.buffered_in_all -= 1;
         }
     }
@@ -153,10 +159,11 @@ impl Space {
     pub fn programmed(&mut self, view: &View<'_>, command: &FlashCommand) -> Checked {
         for plane in command.addressed_planes() {
             let group = group_of_block(view.ftl.geometry(), command.die, plane, command.block[plane]);
-            if Stream(u32::from(view.ftl.group(group).stream)).is_of_moves() {
+            let is_parity = parity_die(view.ftl.geometry(), group) == Some(command.die);
+            if Stream(u32::from(view.ftl.group(group).stream)).is_of_moves() || is_parity {
                 continue;
             }
-            let of_die = &mut self.buffered[command.die.index()];
+            let of_die = &mut self.buffered[set_of(view.ftl.geometry(), command.die) as usize];
             require!(*of_die > 0, Space, view.now, "die {} programs a page that is in no buffer", command.die);
             *of_die -= 1;
             self.buffered_in_all -= 1;

@@ -2,9 +2,10 @@
 
 use ninescope_engine::{SimulationError, View};
 use ninescope_ftl::GroupState;
-use ninescope_model::{BlockGroup, Lpa, Pool, Ppa, Stream};
+use ninescope_model::{BlockGroup, DieId, Geometry, Lpa, Pool, Ppa, Stream};
 
 use crate::blocks::Blocks;
+use crate::die_sets::{data_dies, parity_die};
 use crate::groups::Groups;
 use crate::rule::{Checked, require};
 use crate::units::Units;
@@ -130,22 +131,72 @@ fn walk_groups(view: &View<'_>, groups: &Groups, blocks: &Blocks, mapped: &[u32]
     Ok(open_units)
 }
 
+/// Units of a group that lies on several dies, as far as all before them are programmed; the last page of a stripe counts with its parity.
+fn counted_units(geometry: &Geometry, blocks: &Blocks, id: BlockGroup) -> u32 {
+    let (pool, block) = geometry.pool_and_block(id);
+    let first_plane = geometry.first_plane_of_pool(pool) as usize;
+    let holds =
+        |die: DieId, plane: u32, page: u32| blocks.programmed_pages(die, first_plane + plane as usize, block) > page;
+    let (planes, dies) = (geometry.frontier_planes, data_dies(geometry, id));
+    let parity = parity_die(geometry, id);
+    let mut units = 0;
+    for page in 0..geometry.pages_per_block {
+        for (number, &die) in dies.iter().enumerate() {
+            for plane in 0..planes {
+                let is_last = number + 1 == dies.len() && plane + 1 == planes;
+                let whole = || (0..planes).all(|plane| parity.is_none_or(|parity| holds(parity, plane, page)));
+                if !holds(die, plane, page) || is_last && !whole() {
+                    return units;
+                }
+                units += geometry.units_per_page();
+            }
+        }
+    }
+    units
+}
+
+/// Units of a group that lies on several dies on the media; in which order they came there the dies do not tell.
+fn programmed_in_set(view: &View<'_>, blocks: &Blocks, id: BlockGroup) -> Result<u32, SimulationError> {
+    let (geometry, record) = (view.ftl.geometry(), view.ftl.group(id));
+    if record.state == GroupState::Erasing {
+        return Ok(record.write_pointer);
+    }
+    let counted = counted_units(geometry, blocks, id);
+    if counted != record.programmed {
+        let what = format!("group {id}: the FTL says {} programmed units, {counted} count", record.programmed);
+        return Err(crate::Rule::ProgramOrder.violated(view.now, what));
+    }
+    let (pool, block) = geometry.pool_and_block(id);
+    let first_plane = geometry.first_plane_of_pool(pool) as usize;
+    let planes = first_plane..first_plane + geometry.frontier_planes as usize;
+    let of_die = |die: DieId| planes.clone().map(|plane| blocks.programmed_pages(die, plane, block)).sum::<u32>();
+    let pages: u32 = data_dies(geometry, id).into_iter().map(of_die).sum();
+    Ok(pages * geometry.units_per_page())
+}
+
 /// Units of a group on the media. Its blocks fill stripe by stripe and were erased equally often.
 fn programmed_units(view: &View<'_>, blocks: &Blocks, id: BlockGroup, kept: bool) -> Result<u32, SimulationError> {
     let geometry = view.ftl.geometry();
     let record = view.ftl.group(id);
     let (pool, block) = geometry.pool_and_block(id);
-    let (die, first_plane) = (geometry.die_of_pool(pool), geometry.first_plane_of_pool(pool) as usize);
+    let first_plane = geometry.first_plane_of_pool(pool) as usize;
+    let planes = first_plane..first_plane + geometry.frontier_planes as usize;
     let mut units = 0;
-    for plane in first_plane..first_plane + geometry.frontier_planes as usize {
-        let erases = blocks.erases(die, plane, block);
-        let pages = blocks.programmed_pages(die, plane, block);
-        units += pages * geometry.units_per_page();
-        // Between the end of an erase on the media and the FTL's hearing of it no sweep happens.
-        if erases != record.erase_count {
-            let what = format!("group {id}: the FTL says {} erases, plane {plane} had {erases}", record.erase_count);
-            return Err(crate::Rule::Wear.violated(view.now, what));
+    for die in data_dies(geometry, id).into_iter().chain(parity_die(geometry, id)) {
+        for plane in planes.clone() {
+            let erases = blocks.erases(die, plane, block);
+            units += blocks.programmed_pages(die, plane, block) * geometry.units_per_page();
+            // Between the end of an erase on the media and the FTL's hearing of it no sweep happens; of several dies one erases first.
+            let erased_by_some = geometry.parity.is_some() && record.state == GroupState::Erasing;
+            if erases != record.erase_count && !(erased_by_some && erases == record.erase_count + 1) {
+                let what =
+                    format!("group {id}: the FTL says {} erases, plane {plane} had {erases}", record.erase_count);
+                return Err(crate::Rule::Wear.violated(view.now, what));
+            }
         }
+    }
+    if geometry.parity.is_some() {
+        return programmed_in_set(view, blocks, id);
     }
     // What stays in the controller is not taken for programmed, whatever the media holds.
     if units != record.programmed && !(kept && units > record.programmed) {

@@ -11,6 +11,7 @@ use ninescope_ftl::policies::GcTriggerConfig;
 use ninescope_kernel::Ns;
 use ninescope_model::{BlockGroup, DieId, Pool};
 
+use crate::die_sets::dies_of_set;
 use crate::rule::{Checked, require};
 
 /// What is known of dies and pools.
@@ -84,7 +85,8 @@ impl Trigger {
         let geometry = view.ftl.geometry();
         let pool = geometry.pool_and_block(group).0;
         let (free, reserve) = (in_prospect(view, pool, Some(group)), view.ftl.reserve_groups());
-        let rests = self.rests[geometry.die_of_pool(pool).index()];
+        let dies = dies_of_set(geometry, pool.0 / geometry.pools_per_die());
+        let rests = dies.iter().all(|die| self.rests[die.index()]);
         let low = |beyond: u32| reserve.saturating_add(beyond);
         let high = |beyond: u32, gain: NonZeroU32| low(beyond).saturating_add(gain.get());
         let is_needed = match &view.ftl.rules().gc_trigger {

@@ -148,7 +148,7 @@ impl EngineConfig {
 
     /// The fewest with which every stripe can fill where all dies share the buffer, each of which needs `of_die`.
     pub fn shared_buffered_pages_min(geometry: &Geometry, of_die: u32) -> u32 {
-        geometry.dies() * (of_die - 1) + 1
+        geometry.die_sets() * (of_die - 1) + 1
     }
 }
 

@@ -95,16 +95,13 @@ impl<Q: WakeQueue> Run<Q> {
         // All pages of a command belong to one class.
         let first = command.transaction[command.planes.trailing_zeros() as usize];
         let of_host = self.transactions.slab[first].class == QueueClass::HostProgram;
-        let pages = u64::from(command.plane_count());
-        if !of_host {
-            self.counters.gc_page_programs += pages;
-            return of_host;
-        }
         for plane in command.addressed_planes() {
             let counters = &mut self.counters;
             *match self.transactions.slab[command.transaction[plane]].source {
                 Source::Migration => &mut counters.migration_page_programs,
                 Source::Mapping => &mut counters.map_page_programs,
+                Source::Parity => &mut counters.parity_page_programs,
+                Source::GarbageCollection => &mut counters.gc_page_programs,
                 _ => &mut counters.host_page_programs,
             } += 1;
         }
@@ -146,16 +143,17 @@ impl<Q: WakeQueue> Run<Q> {
 
 /// What accesses under way say, whatever wakes the parts of the drive.
 impl<Q> Run<Q> {
-    /// The page access that a command counts for: its first one. What reads or writes the map and something of the host as
-    /// well counts as the host's.
+    /// The page access that a command counts for: its first one. What reads or writes the map, or parity, and something of the
+    /// host as well counts as the host's.
     #[inline]
     pub fn first_access(&self, command: &FlashCommand) -> u32 {
         let first = command.transaction[command.planes.trailing_zeros() as usize];
-        if self.transactions.slab[first].source != Source::Mapping {
+        // Those are the last sources.
+        if self.transactions.slab[first].source < Source::Mapping {
             return first;
         }
         let mut accesses = command.addressed_planes().map(|plane| command.transaction[plane]);
-        accesses.find(|&access| self.transactions.slab[access].source != Source::Mapping).unwrap_or(first)
+        accesses.find(|&access| self.transactions.slab[access].source < Source::Mapping).unwrap_or(first)
     }
 
     /// What a die is occupied with while it works on a command.

@@ -23,6 +23,8 @@ pub struct FtlCounters {
     pub away_units: u64,
     /// Units that were programmed again, because the program had failed, or one before it in its block.
     pub rewritten_units: u64,
+    /// Units of parity over dies that were programmed, with the last data of each stripe.
+    pub parity_units: u64,
     /// Mapped units that were deallocated.
     pub trimmed_units: u64,
     /// Moves that ended and changed the map.
@@ -60,6 +62,7 @@ impl FtlCounters {
             + self.gc_units
             + self.padding_units
             + self.rewritten_units
+            + self.parity_units
     }
 
     /// Units programmed per unit the host wrote, 0 when it wrote nothing: the write amplification of whole units.

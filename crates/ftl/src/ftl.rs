@@ -9,6 +9,7 @@ mod collection;
 mod composition;
 mod filling;
 mod leveling;
+mod members;
 mod own_planes;
 mod snapshot;
 mod validity;
@@ -41,6 +42,7 @@ pub use zoned::ResetGroup;
 
 use breakage::Breakage;
 use leveling::Leveling;
+use members::Members;
 
 /// Where a unit was placed.
 #[allow(clippy::struct_excessive_bools)] // four independent facts that the driver acts on
@@ -119,6 +121,8 @@ pub struct Ftl {
     breakage: Option<Box<Breakage>>,
     /// What makes way so that wear is level; none where that is not asked for.
     leveling: Option<Box<Leveling>>,
+    /// How far the programs of groups are that lie on several dies; none where there is no parity, or no time.
+    members: Option<Box<Members>>,
     /// Where each unit lies, as it differs from where the filling order put it.
     map: IdTable<u32>,
     /// What lies at each place, as it differs from what the filling order put there.
@@ -225,6 +229,7 @@ impl Ftl {
             geometry,
             reserve_groups: config.reserve_groups,
             kept_groups: config.kept_groups(),
+            members: None,
             breakage: breakdown.map(|breakdown| Box::new(Breakage::new(breakdown, config.groups_needed()))),
             map: IdTable::new(config.units_at_rest() as usize),
             // A group is filled, and read when it is collected, from its beginning to its end.
@@ -415,7 +420,10 @@ impl Ftl {
     #[inline]
     pub fn is_in_flight(&self, ppa: Ppa) -> bool {
         let (group, offset) = self.geometry.group_and_offset(ppa);
-        offset >= self.groups[group.index()].programmed
+        if offset < self.groups[group.index()].programmed {
+            return false;
+        }
+        self.members.as_ref().is_none_or(|members| members.is_in_flight(&self.geometry, group, offset))
     }
 
     /// Free groups of a pool.
@@ -496,7 +504,7 @@ impl Ftl {
     /// The stream that fills the group of a place, or filled it.
     #[inline]
     pub fn stream_of(&self, ppa: Ppa) -> Stream {
-        Stream(u32::from(self.groups[self.geometry.group_and_offset(ppa).0.index()].stream))
+        Stream(u32::from(self.groups[self.geometry.locate(ppa).group.index()].stream))
     }
 
     /// The kind of a unit that is written now.
@@ -797,6 +805,9 @@ impl Ftl {
         }
         let page_complete = next & (self.geometry.units_per_page() - 1) == 0;
         let stripe_complete = page_complete && self.geometry.within_group(next).1 == 0;
+        if stripe_complete && self.geometry.parity.is_some() {
+            self.count_parity(next - self.geometry.units_per_stripe(), next);
+        }
         Some(Placed { new, old: Ppa::UNMAPPED, pool, stream, page_complete, stripe_complete, opened, closed })
     }
 

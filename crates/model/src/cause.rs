@@ -28,10 +28,12 @@ pub enum Occupancy {
     Scrub,
     /// Wear levelling.
     WearLeveling,
+    /// Programs of parity over dies.
+    Parity,
 }
 
 /// Number of occupancies: lanes of a die's ledger.
-pub const OCCUPANCIES: usize = 12;
+pub const OCCUPANCIES: usize = 13;
 
 /// What a nanosecond of a request's latency was spent on. The first [`OCCUPANCIES`] say what held the
 /// die while the request waited in its queue; the others are the request's own stages and waits.
@@ -62,6 +64,8 @@ pub enum Cause {
     DieScrub,
     /// The die levelled wear.
     DieWearLeveling,
+    /// The die programmed parity of other dies' pages.
+    DieParity,
     /// Queued in the host, because the device held `queue_depth` commands or fetched others.
     HostQueue,
     /// The controller's per-command cost and the wait for it.
@@ -113,7 +117,7 @@ pub enum Cause {
 }
 
 /// Number of causes: lanes of a request's parts.
-pub const CAUSES: usize = 36;
+pub const CAUSES: usize = 37;
 
 impl Occupancy {
     /// All occupancies, in lane order.
@@ -130,6 +134,7 @@ impl Occupancy {
         Self::Mapping,
         Self::Scrub,
         Self::WearLeveling,
+        Self::Parity,
     ];
 
     /// The key in results.
@@ -147,6 +152,7 @@ impl Occupancy {
             Self::Mapping => "mapping",
             Self::Scrub => "scrub",
             Self::WearLeveling => "wear_leveling",
+            Self::Parity => "parity",
         }
     }
 }
@@ -166,6 +172,7 @@ impl Cause {
         Self::DieMapping,
         Self::DieScrub,
         Self::DieWearLeveling,
+        Self::DieParity,
         Self::HostQueue,
         Self::CommandProcessing,
         Self::Link,
@@ -207,6 +214,7 @@ impl Cause {
             Self::DieMapping => "die_mapping",
             Self::DieScrub => "die_scrub",
             Self::DieWearLeveling => "die_wear_leveling",
+            Self::DieParity => "die_parity",
             Self::HostQueue => "host_queue",
             Self::CommandProcessing => "command_processing",
             Self::Link => "link",

@@ -9,9 +9,18 @@
 //! ```
 //!
 //! A *stripe* is the pages at one page offset in the planes of a group: what one multi-plane command programs.
+//!
+//! With [parity](Parity) a pool lies on a *set* of dies and a group on a block of each of its planes there, one die of which
+//! holds parity: another one from block to block. `page` above is a *row* then, which goes round the dies that hold data, so
+//! that rows of one page of all of them follow each other; they and the page of parity are a *parity stripe*. The parity has
+//! addresses behind those of all units: it holds none.
 
 use ninescope_kernel::FastDiv;
 use serde::{Deserialize, Serialize};
+
+mod parity;
+
+pub use parity::{Parity, ParityOver};
 
 use crate::{BlockGroup, ChannelId, DieId, Pool, Ppa, SECTOR_BYTES};
 
@@ -44,6 +53,8 @@ pub struct Geometry {
     pub unit_bytes: u32,
     /// Planes that share a write frontier; divides `planes_per_die`.
     pub frontier_planes: u32,
+    /// Parity over dies, if there is any.
+    pub parity: Option<Parity>,
     /// Reciprocals and products of the above, filled in by [`Geometry::checked`].
     derived: Derived,
 }
@@ -56,6 +67,8 @@ struct Derived {
     blocks_per_plane: FastDivOrOne,
     pools_per_die: FastDivOrOne,
     dies_per_channel: FastDivOrOne,
+    /// Dies of a set that hold data; 1 where there is no parity.
+    data_dies: FastDivOrOne,
 }
 
 /// A [`FastDiv`] that compares by divisor and defaults to 1.
@@ -89,6 +102,8 @@ struct Numbers {
     page_size: u32,
     mapping_unit: u32,
     frontier_planes: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parity: Option<Parity>,
 }
 
 impl From<Geometry> for Numbers {
@@ -103,6 +118,7 @@ impl From<Geometry> for Numbers {
             page_size: geometry.page_bytes,
             mapping_unit: geometry.unit_bytes,
             frontier_planes: geometry.frontier_planes,
+            parity: geometry.parity,
         }
     }
 }
@@ -122,6 +138,7 @@ impl TryFrom<Numbers> for Geometry {
             numbers.mapping_unit,
             numbers.frontier_planes,
         )
+        .and_then(|geometry| geometry.with_parity(numbers.parity))
         .map_err(|error| format!("{} {}", error.key, error.message).trim_start().to_owned())
     }
 }
@@ -176,18 +193,24 @@ impl Geometry {
             page_bytes,
             unit_bytes,
             frontier_planes,
+            parity: None,
             derived: Derived::default(),
         };
         geometry.check()?;
-        geometry.derived = Derived {
-            units_per_page_shift: geometry.units_per_page().trailing_zeros(),
-            units_per_group: FastDivOrOne(FastDiv::new(geometry.units_per_group())),
-            units_per_stripe: FastDivOrOne(FastDiv::new(geometry.units_per_stripe())),
-            blocks_per_plane: FastDivOrOne(FastDiv::new(blocks_per_plane)),
-            pools_per_die: FastDivOrOne(FastDiv::new(geometry.pools_per_die())),
-            dies_per_channel: FastDivOrOne(FastDiv::new(geometry.dies_per_channel())),
-        };
+        geometry.derive();
         Ok(geometry)
+    }
+
+    fn derive(&mut self) {
+        self.derived = Derived {
+            units_per_page_shift: self.units_per_page().trailing_zeros(),
+            units_per_group: FastDivOrOne(FastDiv::new(self.units_per_group())),
+            units_per_stripe: FastDivOrOne(FastDiv::new(self.units_per_stripe())),
+            blocks_per_plane: FastDivOrOne(FastDiv::new(self.blocks_per_plane)),
+            pools_per_die: FastDivOrOne(FastDiv::new(self.pools_per_die())),
+            dies_per_channel: FastDivOrOne(FastDiv::new(self.dies_per_channel())),
+            data_dies: FastDivOrOne(FastDiv::new(self.data_dies())),
+        };
     }
 
     /// No flash at all: a drive that is made of storage-class memory alone. Its unit is a sector, and it has none.
@@ -202,6 +225,7 @@ impl Geometry {
             page_bytes: SECTOR_BYTES as u32,
             unit_bytes: SECTOR_BYTES as u32,
             frontier_planes: 1,
+            parity: None,
             derived: Derived::default(),
         }
     }
@@ -209,16 +233,16 @@ impl Geometry {
     /// One pool of this drive as a drive by itself.
     #[must_use]
     pub fn of_one_pool(&self) -> Self {
-        let mut derived = self.derived;
-        (derived.pools_per_die, derived.dies_per_channel) = Default::default();
-        Self {
+        let mut pool = Self {
             channels: 1,
             packages_per_channel: 1,
-            dies_per_package: 1,
+            dies_per_package: self.stripe_dies(),
             planes_per_die: self.frontier_planes,
-            derived,
+            parity: self.parity.map(|parity| Parity { over: ParityOver::Dies, ..parity }),
             ..*self
-        }
+        };
+        pool.derive();
+        pool
     }
 
     fn check(&self) -> Result<(), GeometryError> {
@@ -308,7 +332,7 @@ impl Geometry {
 
     /// Pools of the drive.
     pub fn pools(&self) -> u32 {
-        self.dies() * self.pools_per_die()
+        self.die_sets() * self.pools_per_die()
     }
 
     /// Block groups of the drive.
@@ -328,7 +352,7 @@ impl Geometry {
 
     /// Mapping units in a block group.
     pub fn units_per_group(&self) -> u32 {
-        self.units_per_stripe() * self.pages_per_block
+        self.units_per_stripe() * self.pages_per_block * self.data_dies()
     }
 
     /// Mapping units of the drive.
@@ -341,9 +365,14 @@ impl Geometry {
         self.unit_bytes / SECTOR_BYTES as u32
     }
 
-    /// Raw user bytes of the drive [B].
+    /// Raw user bytes of the drive, without those of parity [B].
     pub fn raw_bytes(&self) -> u64 {
         u64::from(self.units()) * u64::from(self.unit_bytes)
+    }
+
+    /// The same with those of parity [B].
+    pub fn media_bytes(&self) -> u64 {
+        self.raw_bytes() / u64::from(self.data_dies()) * u64::from(self.stripe_dies())
     }
 
     /// The channel of a die.
@@ -352,10 +381,11 @@ impl Geometry {
         ChannelId(self.derived.dies_per_channel.0.quotient(die.0))
     }
 
-    /// The die of a pool.
+    /// The die of a pool; the first one where it lies on a set of them.
     #[inline]
     pub fn die_of_pool(&self, pool: Pool) -> DieId {
-        DieId(self.derived.pools_per_die.0.quotient(pool.0))
+        let set = self.derived.pools_per_die.0.quotient(pool.0);
+        if self.parity.is_some() { self.die_of_set(set, 0) } else { DieId(set) }
     }
 
     /// The first plane (within its die) of a pool.
@@ -390,7 +420,7 @@ impl Geometry {
         Ppa(ppa.0 >> self.derived.units_per_page_shift << self.derived.units_per_page_shift)
     }
 
-    /// Where a unit offset lies within its group: `(page, plane in group, unit in page)`.
+    /// Where a unit offset lies within its group: `(page, plane in group, unit in page)`; with parity the row instead of the page.
     #[inline]
     pub fn within_group(&self, offset: u32) -> (u32, u32, u32) {
         let (page, rest) = self.derived.units_per_stripe.0.div_rem(offset);
@@ -401,15 +431,28 @@ impl Geometry {
     /// The page within its block of a unit of a group.
     #[inline]
     pub fn page_in_group(&self, group: BlockGroup, ppa: Ppa) -> u32 {
-        self.derived.units_per_stripe.0.quotient(ppa.0 - self.first_unit(group).0)
+        let row = self.derived.units_per_stripe.0.quotient(ppa.0 - self.first_unit(group).0);
+        if self.parity.is_some() { self.derived.data_dies.0.quotient(row) } else { row }
     }
 
     /// Everything about a physical unit's place.
     #[inline]
     pub fn locate(&self, ppa: Ppa) -> PhysicalUnit {
+        if self.parity.is_some() {
+            return self.place_in_set(ppa);
+        }
         let (group, offset) = self.group_and_offset(ppa);
         let (page, plane_in_group, unit) = self.within_group(offset);
         PhysicalUnit { group, page, plane_in_group, unit }
+    }
+
+    /// The die that a physical unit, or a page of parity, lies on.
+    #[inline]
+    pub fn die_of(&self, ppa: Ppa) -> DieId {
+        if self.parity.is_some() {
+            return self.locate_in_set(ppa).1;
+        }
+        self.die_of_pool(self.pool_and_block(self.group_and_offset(ppa).0).0)
     }
 }
 

@@ -144,7 +144,7 @@ impl Request {
 }
 
 /// On whose behalf a flash transaction runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
 #[repr(u8)]
 pub enum Source {
     /// A host command.
@@ -160,4 +160,6 @@ pub enum Source {
     Scrub,
     /// The map, where it lies in flash.
     Mapping,
+    /// Parity over dies.
+    Parity,
 }

@@ -433,10 +433,11 @@ impl Oracle {
     /// A page is in its die's register for somebody.
     fn sense(&mut self, view: &View<'_>, place: Ppa, reader: Reader) {
         let geometry = view.ftl.geometry();
+        let die = geometry.die_of(place);
         let place = geometry.locate(place);
         let pool = geometry.pool_and_block(place.group).0;
         let plane = (geometry.first_plane_of_pool(pool) + place.plane_in_group) as usize;
-        self.sensed_for[geometry.die_of_pool(pool).index()].push((reader, plane));
+        self.sensed_for[die.index()].push((reader, plane));
     }
 
     // ---- completions -------------------------------------------------------------------------------
@@ -734,8 +735,7 @@ impl Oracle {
 
 fn mark_dies(view: &View<'_>, reads: &[ReadUnit], marks: &mut Marks) {
     let geometry = view.ftl.geometry();
-    let die =
-        |read: &ReadUnit| geometry.die_of_pool(geometry.pool_and_block(geometry.group_and_offset(read.place).0).0);
+    let die = |read: &ReadUnit| geometry.die_of(read.place);
     let mut dies = reads.iter().filter(|read| read.place != Ppa::UNMAPPED).map(die);
     if let Some(first) = dies.next()
         && dies.any(|other| other != first)

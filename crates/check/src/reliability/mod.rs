@@ -262,8 +262,7 @@ impl ReliabilityBook {
             _ => Ns::ZERO,
         };
         let geometry = view.ftl.geometry();
-        let pool = geometry.pool_and_block(geometry.group_and_offset(decoded.ppa).0).0;
-        let channel = geometry.channel_of_die(geometry.die_of_pool(pool)).0;
+        let channel = geometry.channel_of_die(geometry.die_of(decoded.ppa)).0;
         let places: Vec<(u32, u32)> = decoded.units.iter().map(|unit| (unit.place.0, unit.sectors)).collect();
         own.take(view, code, channel, decoding, (&places, more, decoded.measured))?;
         self.corruption.decoded(view, decoding, decoded.sensed, &decoded.units)?;

@@ -621,7 +621,7 @@ impl PageRead {
             Source::GarbageCollection => Taker::Move(NONE),
             Source::Migration => Taker::Migration(NONE),
             Source::Mapping => Taker::Map(NONE, false),
-            Source::Scrub => Taker::Scrub,
+            Source::Scrub | Source::Parity => Taker::Scrub,
         }
     }
 }

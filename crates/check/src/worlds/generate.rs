@@ -13,7 +13,7 @@ use super::keys::{policy_name, put_at, take_at, value_at};
 use super::run::TENANTS_MAX;
 use super::world::{Line, WorldLimit};
 use super::{ArrivalKind, World};
-use super::{namespaces, partitions, zones};
+use super::{namespaces, parity, partitions, zones};
 
 /// Attempts at a drive that is accepted: most are refused for want of spare blocks.
 const ATTEMPTS: u32 = 200;
@@ -63,6 +63,7 @@ pub fn generate(seed: u64) -> World {
         if placement == "nand-only" {
             partitions::divide(&mut dice.of("partitions"), &mut world, &plan.shape().ftl);
         }
+        parity::add(&mut dice.of("parity"), &mut world);
         if placement == "nand-only" {
             breakage::add(&mut dice.of("breakage"), &mut world);
         }

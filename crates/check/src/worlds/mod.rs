@@ -16,6 +16,7 @@ mod hunt;
 mod keys;
 mod marks;
 mod namespaces;
+mod parity;
 mod partitions;
 mod policies;
 mod run;

@@ -142,9 +142,12 @@ impl<K: Kind> Device<K> {
 
     /// The erase of a group ended, with so many suspensions more than it bears: it is free.
     pub(super) fn group_erased(&mut self, transaction: u32, excess_suspensions: u32) -> Result<(), SimulationError> {
-        let group = self.flash.group_of(self.run.transactions.slab[transaction].ppa());
-        self.group_is_empty(group, excess_suspensions);
+        let group = self.flash.geometry().locate(self.run.transactions.slab[transaction].ppa()).group;
         self.run.transactions.slab.remove(transaction);
+        if !self.flash.is_erased(group) {
+            return Ok(());
+        }
+        self.group_is_empty(group, excess_suspensions);
         let pool = self.flash.geometry().pool_and_block(group).0;
         let leveled = if K::ACTIVE { self.flash.ftl().leveled_group(pool) } else { None };
         match self.flash.erased(&mut self.run, group) {

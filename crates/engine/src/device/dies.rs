@@ -244,6 +244,7 @@ impl<K: Kind> Device<K> {
                 observe!(self, Event::MigrationUnitSensed { migration: transaction.migration(), ppa });
             }
             Source::Scrub => observe!(self, Event::ScrubSensed { ppa }),
+            Source::Parity => {}
             Source::Mapping => {
                 let (page, for_commands) = (transaction.map_page(), transaction.is_waited_for());
                 observe!(self, Event::MapPageSensed { page, ppa, for_commands });
@@ -284,6 +285,7 @@ impl<K: Kind> Device<K> {
             Source::Scrub => self.scrub_page_arrived(transaction),
             Source::Mapping => self.map_page_read(transaction),
             Source::Host | Source::ReadModifyWrite => self.read_modify_write_arrived(transaction),
+            Source::Parity => Ok(()),
         }
     }
 }

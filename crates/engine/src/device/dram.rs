@@ -306,9 +306,7 @@ impl<K: Kind> Device<K> {
 
     /// The die whose program has its pages read from DRAM.
     fn die_of_program(&self, access: &DramAccess) -> DieId {
-        let geometry = self.flash.geometry();
-        let ppa = self.run.transactions.slab[access.transaction].ppa();
-        geometry.die_of_pool(geometry.pool_and_block(geometry.group_and_offset(ppa).0).0)
+        self.flash.geometry().die_of(self.run.transactions.slab[access.transaction].ppa())
     }
 
     /// Pages of a program are being read from DRAM until then: what waits for its end waits for that.

@@ -74,6 +74,10 @@ impl<K: Kind> Device<K> {
             if let Some(group) = self.flash.page_programmed(&self.run, index) {
                 self.group_begun(group);
             }
+            if transaction.source == Source::Parity {
+                self.run.transactions.slab.remove(index);
+                continue;
+            }
             if of_host {
                 self.flash.unbuffer_page(die);
                 if self.run.transactions.tenants.is_some() {

@@ -240,8 +240,7 @@ impl Flash {
     #[inline]
     pub fn touch_overdue<Q>(&mut self, run: &Run<Q>, die: DieId) {
         let Some(timing) = &self.collection.timing else { return };
-        let first = die.0 * self.geometry.pools_per_die();
-        for pool in (first..first + self.geometry.pools_per_die()).map(Pool) {
+        for pool in self.geometry.pools_of_die(die).map(Pool) {
             if timing.due[pool.index()] <= run.now && !self.ftl.is_overdue(pool) {
                 self.collection.touched.touch(pool.0);
             }
@@ -277,8 +276,12 @@ impl Flash {
         let Some(timing) = &mut self.collection.timing else { return };
         timing.resting.set(die.index());
         run.counters.die_rests += 1;
-        let first = die.0 * self.geometry.pools_per_die();
-        for pool in (first..first + self.geometry.pools_per_die()).map(Pool) {
+        // A pool rests when all of its dies do.
+        let set = self.geometry.set_of_die(die);
+        if !self.geometry.dies_of_set(set).all(|die| timing.resting.get(die.index())) {
+            return;
+        }
+        for pool in self.geometry.pools_of_die(die).map(Pool) {
             self.ftl.set_resting(pool, true);
             self.collection.touched.touch(pool.0);
         }
@@ -293,8 +296,7 @@ impl Flash {
         let Some(timing) = &mut self.collection.timing else { return };
         if matches!(class, QueueClass::HostRead | QueueClass::HostProgram) && timing.resting.get(die.index()) {
             timing.resting.clear(die.index());
-            let first = die.0 * self.geometry.pools_per_die();
-            (first..first + self.geometry.pools_per_die()).for_each(|pool| self.ftl.set_resting(Pool(pool), false));
+            self.geometry.pools_of_die(die).for_each(|pool| self.ftl.set_resting(Pool(pool), false));
         }
     }
 
@@ -377,6 +379,9 @@ impl Flash {
             run.counters.erases_delayed_by_readers += 1;
             self.collection.erases_waiting.push(group.0);
             return;
+        }
+        if self.geometry.parity.is_some() {
+            return self.queue_erases(run, group);
         }
         self.enqueue(run, Transaction::erase(self.geometry.first_unit(group)));
     }

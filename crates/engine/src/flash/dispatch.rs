@@ -54,14 +54,13 @@ impl Flash {
             return (reads_wait && !self.parked_goes_before_reads(run, die)).then_some(QueueClass::HostRead);
         }
         let ftl = &self.ftl;
-        let pools_per_die = self.geometry.pools_per_die();
-        let first_pool = die.0 * pools_per_die;
+        let geometry = &self.geometry;
         let is_timed = self.collection.is_timed();
         let is_urgent = |pool: Pool| {
             let is_awaited = ftl.gc_is_urgent(pool) || is_timed && ftl.gc_is_overdue(pool);
             is_awaited && !ftl.is_refreshing(pool)
         };
-        self.dies.pick(run, die.0, || (first_pool..first_pool + pools_per_die).map(Pool).any(is_urgent))
+        self.dies.pick(run, die.0, || geometry.pools_of_die(die).map(Pool).any(is_urgent))
     }
 
     /// Takes what a command is made of from its queue.
@@ -178,10 +177,10 @@ impl Flash {
         command
     }
 
-    /// An erase covers a whole group: one block in each of its planes.
+    /// An erase covers a whole group: one block in each of its planes, of the die that it is for.
     fn form_erase<Q>(&mut self, run: &mut Run<Q>, die: DieId) -> FlashCommand {
         let index = self.dies.take_first(&mut run.transactions, die.0, QueueClass::Erase);
-        let group = self.group_of(run.transactions.slab[index].ppa());
+        let group = self.geometry.locate(run.transactions.slab[index].ppa()).group;
         let (pool, block) = self.geometry.pool_and_block(group);
         let first_plane = self.geometry.first_plane_of_pool(pool);
         let mut command = FlashCommand { kind: CommandKind::Erase, die, ..FlashCommand::default() };

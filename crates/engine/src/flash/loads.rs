@@ -57,13 +57,12 @@ impl Flash {
 
     #[inline(never)]
     fn tell_loads_by(&mut self, loads: Loads, now: Ns) {
-        let pools_per_die = self.geometry.pools_per_die();
         for die in (0..self.geometry.dies()).map(DieId) {
             let load = match loads.measure {
                 Load::Queued => self.accesses_on(die, now),
                 Load::FreeAt => self.free_at(die, now, &loads),
             };
-            for pool in die.0 * pools_per_die..(die.0 + 1) * pools_per_die {
+            for pool in self.geometry.pools_of_die(die) {
                 self.ftl.load_is(Pool(pool), load);
             }
         }

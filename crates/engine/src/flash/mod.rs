@@ -12,6 +12,7 @@ mod flush;
 mod line;
 mod loads;
 mod map;
+mod parity;
 mod phases;
 mod programs;
 mod queue;
@@ -107,6 +108,7 @@ impl Flash {
         let geometry = *ftl.geometry();
         let depth = config.queue_depth as usize;
         ftl.clear_counters();
+        ftl.follow_members();
         let flush_reads = if ftl.knows_clean() { depth * 4 } else { 0 };
         let dies = (geometry.dies(), resources.die(DieId(0)));
         let channels = (geometry.channels, resources.channel(ChannelId(0)));

@@ -19,7 +19,7 @@ pub(super) const NOBODY: u16 = u16::MAX;
 /// Filled pages of the host that may wait for their program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferLimits {
-    /// Of one die.
+    /// Of one die, or of one set of dies with parity.
     pub of_die: u32,
     /// Of all dies together.
     pub of_all: u32,
@@ -32,7 +32,7 @@ pub(super) struct Programs {
     stripes: Vec<OpenStripe>,
     /// How many streams a pool has.
     streams: usize,
-    /// By die: pages of the host filled and not yet programmed.
+    /// By die, or set of dies with parity: pages of the host filled and not yet programmed.
     buffered: Vec<u32>,
     /// The same of all dies.
     buffered_of_all: u32,
@@ -57,10 +57,10 @@ impl Programs {
             stripes: streams
                 .map(|(pool, stream)| OpenStripe::after(geometry, ftl.last_allocated(pool, stream)))
                 .collect(),
-            buffered: vec![0; geometry.dies() as usize],
+            buffered: vec![0; geometry.die_sets() as usize],
             buffered_of_all: 0,
             limits: BufferLimits {
-                of_die: config.buffered_pages.max(minimum),
+                of_die: (config.buffered_pages * geometry.stripe_dies()).max(minimum),
                 of_all: config.shared_buffered_pages.map_or(u32::MAX, |pages| pages.max(of_all_minimum)),
             },
             deadlines: VecDeque::with_capacity(geometry.pools() as usize * 4),
@@ -276,6 +276,9 @@ impl Flash {
         self.programs.stripe_mut(pool, stream).filled = [NONE; 4];
         let next_page = (last_plane + 1) % self.geometry.frontier_planes;
         self.programs.stripe_mut(pool, stream).first_page = next_page;
+        if next_page == 0 && self.geometry.parity.is_some() {
+            self.row_sent(run, stream, last);
+        }
     }
 
     /// Pads the open page of a stream, if it is partly filled. It is filled then, and to be sent.
@@ -320,7 +323,7 @@ impl Flash {
     /// own unless somebody writes into the page after it.
     #[inline(never)]
     pub fn written_last<Q>(&mut self, run: &mut Run<Q>, placed: &Placed, command: u32) {
-        let die = self.geometry.die_of_pool(placed.pool);
+        let die = self.geometry.die_of(placed.new);
         let share = run.transactions.lasting_share(command, self.die_and_channel(die));
         self.programs.stripe_mut(placed.pool, placed.stream).writer = (placed.new, share);
     }
@@ -336,11 +339,11 @@ impl Flash {
     // ---- write buffer ------------------------------------------------------------------------------
 
     fn buffer_page(&mut self, pool: Pool) {
-        let die = self.geometry.die_of_pool(pool);
-        let (buffered, limits) = (&mut self.programs.buffered[die.index()], self.programs.limits);
+        let set = self.geometry.set_of_pool(pool);
+        let (buffered, limits) = (&mut self.programs.buffered[set as usize], self.programs.limits);
         *buffered += 1;
         if *buffered == limits.of_die {
-            self.set_room(die, false);
+            self.set_room(set, false);
         }
         self.programs.buffered_of_all += 1;
         if self.programs.buffered_of_all == limits.of_all {
@@ -350,14 +353,15 @@ impl Flash {
 
     /// A page of the host is programmed: another one may wait for its program.
     pub fn unbuffer_page(&mut self, die: DieId) {
-        let (buffered, limits) = (&mut self.programs.buffered[die.index()], self.programs.limits);
+        let set = self.geometry.set_of_die(die);
+        let (buffered, limits) = (&mut self.programs.buffered[set as usize], self.programs.limits);
         *buffered -= 1;
         let die_has_room_again = *buffered + 1 == limits.of_die;
         self.programs.buffered_of_all -= 1;
         if self.programs.buffered_of_all + 1 == limits.of_all {
             self.open_shared_buffer();
         } else if die_has_room_again && self.programs.buffered_of_all < limits.of_all {
-            self.set_room(die, true);
+            self.set_room(set, true);
             self.line.may_go_on();
         }
     }
@@ -365,23 +369,23 @@ impl Flash {
     /// No die takes a page of the host: one that is stuck holds up the others.
     #[cold]
     fn close_shared_buffer(&mut self) {
-        for die in (0..self.geometry.dies()).map(DieId) {
-            self.set_room(die, false);
+        for set in 0..self.geometry.die_sets() {
+            self.set_room(set, false);
         }
     }
 
     /// Dies take pages of the host again, but for those that hold their own most.
     #[cold]
     fn open_shared_buffer(&mut self) {
-        for die in (0..self.geometry.dies()).map(DieId) {
-            self.set_room(die, self.programs.buffered[die.index()] < self.programs.limits.of_die);
+        for set in 0..self.geometry.die_sets() {
+            self.set_room(set, self.programs.buffered[set as usize] < self.programs.limits.of_die);
         }
         self.line.may_go_on();
     }
 
-    fn set_room(&mut self, die: DieId, room: bool) {
+    fn set_room(&mut self, set: u32, room: bool) {
         let pools_per_die = self.geometry.pools_per_die();
-        for pool in die.0 * pools_per_die..(die.0 + 1) * pools_per_die {
+        for pool in set * pools_per_die..(set + 1) * pools_per_die {
             self.ftl.set_room(Pool(pool), room);
         }
     }
@@ -406,6 +410,9 @@ impl Flash {
     /// A page was programmed. Returns its group where it is the first one of that.
     pub fn page_programmed<Q>(&mut self, run: &Run<Q>, index: u32) -> Option<BlockGroup> {
         let ppa = run.transactions.slab[index].ppa();
+        if self.geometry.parity.is_some() {
+            return self.page_of_set_programmed(ppa);
+        }
         let (group, offset) = self.geometry.group_and_offset(ppa);
         let programmed = offset + self.geometry.units_per_page();
         self.ftl.programmed(group, programmed);

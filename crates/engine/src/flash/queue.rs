@@ -1,7 +1,7 @@
 //! Queueing a transaction on its die.
 
 use ninescope_kernel::{NONE, ResourceId, WakeQueue};
-use ninescope_model::{BlockGroup, DieId, Source};
+use ninescope_model::{BlockGroup, DieId, Ppa, Source};
 
 use super::Flash;
 use crate::firmware::{Decision, Step};
@@ -16,6 +16,18 @@ impl Flash {
         self.enqueue_in(run, self.group_of(transaction.ppa()), transaction)
     }
 
+    /// The same of a page of parity, or of an erase of the blocks of a group on one of its dies.
+    pub(super) fn enqueue_in_set<Q: WakeQueue>(&mut self, run: &mut Run<Q>, mut transaction: Transaction) -> u32 {
+        let place = self.geometry.locate(transaction.ppa());
+        transaction.page = place.page;
+        let index = run.transactions.insert(run.now, transaction);
+        if run.firmware.is_some() && Self::is_decided_later(run, place.group, index) {
+            return index;
+        }
+        self.join_die(run, self.geometry.die_of(transaction.ppa()), index, transaction);
+        index
+    }
+
     /// The same of an access to a group that is known.
     #[inline]
     pub fn enqueue_in<Q: WakeQueue>(
@@ -24,7 +36,7 @@ impl Flash {
         group: BlockGroup,
         mut transaction: Transaction,
     ) -> u32 {
-        let die = self.die_of(group);
+        let die = self.die_in(group, transaction.ppa());
         transaction.page = self.geometry.page_in_group(group, transaction.ppa());
         let index = run.transactions.insert(run.now, transaction);
         if run.firmware.is_some() && Self::is_decided_later(run, group, index) {
@@ -52,7 +64,7 @@ impl Flash {
     pub fn is_decided<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) {
         run.transactions.slab[index].queued = run.now;
         let transaction = run.transactions.slab[index];
-        self.join_die(run, self.die_of(self.group_of(transaction.ppa())), index, transaction);
+        self.join_die(run, self.geometry.die_of(transaction.ppa()), index, transaction);
     }
 
     #[inline]
@@ -85,7 +97,7 @@ impl Flash {
         (transaction.queued, transaction.next) = (run.now, NONE);
         let (ppa, class) = (transaction.ppa(), transaction.class);
         let group = self.group_of(ppa);
-        let die = self.die_of(group);
+        let die = self.die_in(group, ppa);
         self.ftl.read_again(group);
         self.dies.free_after_data_out(run, die.0);
         if self.collection.is_timed() {
@@ -103,8 +115,12 @@ impl Flash {
         }
     }
 
+    /// The die of a unit of a group.
     #[inline]
-    fn die_of(&self, group: BlockGroup) -> DieId {
+    fn die_in(&self, group: BlockGroup, ppa: Ppa) -> DieId {
+        if self.geometry.parity.is_some() {
+            return self.geometry.die_of(ppa);
+        }
         self.geometry.die_of_pool(self.geometry.pool_and_block(group).0)
     }
 

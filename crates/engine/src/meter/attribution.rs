@@ -37,8 +37,13 @@ impl Parts {
     pub fn add_die_wait(&mut self, wait: &DieLedger) {
         for (part, held) in self.lanes[..OCCUPANCIES].iter_mut().zip(wait) {
             *part += held;
-            self.total += held;
         }
+        // By itself: one number is added to, and not one in memory for each lane.
+        let mut total = 0;
+        for held in wait {
+            total += held;
+        }
+        self.total += total;
     }
 
     /// Adds all that another has.

@@ -52,6 +52,7 @@ impl QueueClass {
             _ if source == Source::Migration => Occupancy::Migration,
             _ if source == Source::Scrub => Occupancy::Scrub,
             _ if source == Source::Mapping => Occupancy::Mapping,
+            _ if source == Source::Parity => Occupancy::Parity,
             Self::HostRead => Occupancy::HostRead,
             Self::HostProgram => Occupancy::HostProgram,
             Self::MoveRead => Occupancy::GcRead,
@@ -215,7 +216,13 @@ impl Transaction {
         Self { place: ppa.0, owner: records, units, class, source, ..Self::default() }
     }
 
-    /// The erase of the group that begins at `ppa`.
+    /// A program of a page of parity, of what the host wrote or of moves.
+    pub fn parity_program(ppa: Ppa, units: u8, class: QueueClass) -> Self {
+        let source = Source::Parity;
+        Self { place: ppa.0, owner: NONE, units, class, source, ..Self::default() }
+    }
+
+    /// The erase of the group that begins at `ppa`; where it lies on several dies, of its blocks on the die of that.
     pub fn erase(ppa: Ppa) -> Self {
         let (class, source) = (QueueClass::Erase, Source::GarbageCollection);
         Self { place: ppa.0, owner: NONE, class, source, ..Self::default() }

@@ -27,6 +27,7 @@ mod lanes;
 mod map_tenants;
 mod mechanisms;
 mod own_parts;
+mod parity;
 mod program_failures;
 mod protocol;
 mod queueing;

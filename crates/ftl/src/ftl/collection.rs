@@ -294,6 +294,9 @@ impl Ftl {
         let record = &mut self.groups[group.index()];
         debug_assert!(record.readers == 0 && record.pending == 0, "nothing uses a group that is erased");
         let of = Stream(u32::from(record.stream));
+        if let Some(members) = &mut self.members {
+            members.erased(group);
+        }
         *record = BlockRecord { erase_count: record.erase_count + 1, ..BlockRecord::default() };
         let pool_record = &mut self.pools[pool.index()];
         pool_record.erasing -= 1;

@@ -107,6 +107,9 @@ impl Ftl {
         self.valid.set_range(first, first + units as usize);
         self.valid_counts.change_aside(group.index(), |valid| valid + units);
         self.groups[group.index()].write_pointer = units;
+        if self.geometry.parity.is_some() {
+            self.count_parity(0, units);
+        }
         if full {
             self.close_group(pool, group);
         }

@@ -6,6 +6,7 @@ mod fdp;
 mod filling;
 mod homes;
 mod late_moves;
+mod parity;
 mod partitions;
 mod policies;
 mod sector_wear_leveling;

@@ -6,7 +6,7 @@ use ninescope_ftl::policies::{
 };
 use ninescope_ftl::{Ftl, FtlConfig, FtlError, GroupState, InstantDriver, Partition};
 use ninescope_kernel::{RandomStream, Snapshot, SnapshotError};
-use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa, Stream};
+use ninescope_model::{BlockGroup, Geometry, Lpa, Parity, ParityOver, Pool, Ppa, Stream};
 
 /// Two dies of two planes, each plane by itself: 4 pools of 16 groups of 8 units, 2 units to a page.
 fn config() -> FtlConfig {
@@ -58,6 +58,8 @@ fn configs() -> Vec<FtlConfig> {
         VictimSelectionConfig::all().into_iter().map(|victim_selection| FtlConfig { victim_selection, ..config() }),
     );
     configs.push(divided());
+    let parity = Some(Parity { stripe: 2, over: ParityOver::Channels });
+    configs.push(FtlConfig { geometry: roomier.with_parity(parity).expect("two channels"), ..config() });
     configs
 }
 

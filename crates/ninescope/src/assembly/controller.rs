@@ -62,7 +62,11 @@ pub fn engine_config(
         multi_plane: scheduler.multi_plane,
         merge_window: merge_window(drive)?,
         sectors: sector_rules(drive)?,
-        gc_pages_in_flight: drive.config.ftl.gc_pages_in_flight.unwrap_or(4 * geometry.frontier_planes),
+        gc_pages_in_flight: drive
+            .config
+            .ftl
+            .gc_pages_in_flight
+            .unwrap_or(4 * geometry.frontier_planes * geometry.data_dies()),
         throttle: drive.config.ftl.throttle.clone(),
         scheduler: scheduler.transactions.clone(),
         channel: scheduler.channel.clone(),
@@ -322,7 +326,7 @@ fn buffered_pages(drive: &LoadedDrive, geometry: &Geometry, zones: Option<&ZoneC
         let message = format!(
             "is {shared}, at least {least_shared} are needed: {} for each of {} dies, or a stripe could never fill",
             least - 1,
-            geometry.dies()
+            geometry.die_sets()
         );
         return Err(drive.error_at("controller.shared_buffered_pages", &message));
     }

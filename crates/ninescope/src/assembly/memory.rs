@@ -24,7 +24,7 @@ const SHARE_OF_AVAILABLE: f64 = 0.9;
 
 /// Bytes of all tables that grow with the drive and with what may be under way in it [B].
 pub fn drive_bytes(geometry: &Geometry, logical_units: u32, engine: &EngineConfig) -> u64 {
-    let blocks = u64::from(geometry.groups()) * u64::from(geometry.frontier_planes);
+    let blocks = u64::from(geometry.groups()) * u64::from(geometry.frontier_planes * geometry.stripe_dies());
     let moved_pages = u64::from(geometry.pools()) * u64::from(engine.gc_pages_in_flight) * 2;
     let pages = u64::from(geometry.dies()) * u64::from(engine.buffered_pages) + moved_pages;
     let sectors_used = if engine.sectors.rests { u64::from(logical_units) * 4 } else { 0 };

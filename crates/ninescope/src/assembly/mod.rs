@@ -9,6 +9,7 @@ mod fit;
 mod flash;
 pub mod memory;
 mod namespaces;
+mod parity;
 mod reliability;
 mod scm;
 mod tier;
@@ -120,6 +121,7 @@ impl Assembly {
             table_bytes += u64::from(ftl.logical_units) * MAP_BYTES_PER_UNIT;
         }
         check_breakdown(drive, &ftl, tier.is_some())?;
+        parity::check(drive, &ftl)?;
         let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
         table_bytes += memory::check_scm(&scm, pages, &engine)?;
         let assembly = Self {
@@ -221,12 +223,13 @@ impl Assembly {
         for group in (0..geometry.groups()).map(BlockGroup) {
             let record = ftl.group(group);
             let (pool, block) = geometry.pool_and_block(group);
-            let die = geometry.die_of_pool(pool);
-            let first_plane = geometry.first_plane_of_pool(pool);
-            let (page, pages_of_stripe, _) = geometry.within_group(record.programmed);
-            for plane in 0..geometry.frontier_planes {
-                let pages = page + u32::from(plane < pages_of_stripe);
-                nand.set_programmed_pages(die, first_plane + plane, block, pages, record.erase_count);
+            let (first_plane, planes) = (geometry.first_plane_of_pool(pool), geometry.frontier_planes);
+            for (die, member) in geometry.dies_of_group(group).zip(0..) {
+                let programmed = geometry.pages_of_member(record.programmed, member);
+                for plane in 0..planes {
+                    let pages = programmed / planes + u32::from(plane < programmed % planes);
+                    nand.set_programmed_pages(die, first_plane + plane, block, pages, record.erase_count);
+                }
             }
         }
         Ok(nand)

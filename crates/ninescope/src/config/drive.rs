@@ -12,6 +12,7 @@ use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
     WearLevelingConfig,
 };
+use ninescope_model::Parity;
 use ninescope_model::schema::above_zero;
 use ninescope_model::units::Bytes;
 use ninescope_model::{optional_string_or_table, string_or_table};
@@ -230,6 +231,9 @@ pub struct FtlSection {
     /// absent: all kinds go to all channels.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stream_channels: Vec<Vec<u32>>,
+    /// Parity over dies: one page of each stripe of them holds what the others' come to; absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parity: Option<Parity>,
     /// Which free block is opened next.
     #[serde(deserialize_with = "string_or_table")]
     pub free_block_choice: FreeBlockChoiceConfig,
@@ -275,6 +279,7 @@ impl Default for FtlSection {
             page_allocation: PageAllocationConfig::default(),
             streams: StreamChoiceConfig::default(),
             stream_channels: Vec::new(),
+            parity: None,
             free_block_choice: FreeBlockChoiceConfig::default(),
             wear_leveling: WearLevelingConfig::default(),
             gc_trigger: GcTriggerConfig::default(),

@@ -17,8 +17,8 @@ pub fn worn(ftl: &Ftl, config: &NandConfig, bytes_borne: Option<f64>) -> Worn {
     Worn {
         unit: WearUnit::Block,
         life_by: if bytes_borne.is_some() { LifeBy::ReadOnly } else { LifeBy::Mean },
-        units: u64::from(geometry.groups()) * u64::from(geometry.frontier_planes),
-        raw_bytes: geometry.raw_bytes(),
+        units: u64::from(geometry.groups()) * u64::from(geometry.frontier_planes * geometry.stripe_dies()),
+        raw_bytes: geometry.media_bytes(),
         rated: config.endurance_cycles,
         rated_key: "nand.endurance_cycles",
         bytes_borne,

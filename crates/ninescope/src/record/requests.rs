@@ -399,5 +399,5 @@ impl RequestBook {
 /// The die of a place.
 fn die_of(view: &View<'_>, place: Ppa) -> DieId {
     let geometry = view.ftl.geometry();
-    geometry.die_of_pool(geometry.pool_and_block(geometry.group_and_offset(place).0).0)
+    geometry.die_of(place)
 }

@@ -88,6 +88,7 @@ impl Work {
             (QueueClass::HostRead | QueueClass::MoveRead, Source::Mapping) => "map read",
             (QueueClass::HostRead, _) => "host read",
             (QueueClass::HostProgram, Source::Mapping) => "map program",
+            (QueueClass::HostProgram | QueueClass::MoveProgram, Source::Parity) => "parity program",
             (QueueClass::HostProgram, _) => "host program",
             (QueueClass::MoveRead, _) => "GC read",
             (QueueClass::MoveProgram, _) => "GC program",

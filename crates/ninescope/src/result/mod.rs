@@ -384,7 +384,8 @@ fn operations(device: &Seen<'_>) -> Value {
         "programs": counters.host_page_programs
             + counters.migration_page_programs
             + counters.map_page_programs
-            + counters.gc_page_programs,
+            + counters.gc_page_programs
+            + counters.parity_page_programs,
         "erases": counters.group_erases,
     })
 }
@@ -399,6 +400,7 @@ fn ftl_counters(device: &Seen<'_>) -> Value {
         "healed_units": counters.healed_units,
         "padding_units": counters.padding_units,
         "rewritten_units": counters.rewritten_units,
+        "parity_units": counters.parity_units,
         "trimmed_units": counters.trimmed_units,
         "mapped_units": device.ftl.mapped_units(),
         "logical_units": device.ftl.logical_units(),

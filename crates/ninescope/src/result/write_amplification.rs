@@ -33,6 +33,7 @@ pub fn section(device: &Seen<'_>) -> Value {
         ("padding", units.padding_units * unit_bytes),
         ("map", units.map_units * unit_bytes),
         ("failed_programs", units.rewritten_units * unit_bytes),
+        ("parity", units.parity_units * unit_bytes),
     ];
     let has_flash = device.ftl.geometry().pools() > 0;
     let ratio = |bytes: u64| match written.host {

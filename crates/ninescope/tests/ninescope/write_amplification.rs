@@ -10,8 +10,8 @@ use ninescope_model::BlockGroup;
 use ninescope_oracles::write_amplification::greedy;
 use serde_json::{Value, json};
 
-const LANES: [&str; 9] =
-    ["host", "partial_writes", "migration", "gc", "scrub", "wear", "padding", "map", "failed_programs"];
+const LANES: [&str; 10] =
+    ["host", "partial_writes", "migration", "gc", "scrub", "wear", "padding", "map", "failed_programs", "parity"];
 
 /// Counts pages that dies programmed, by the ends of their commands.
 #[derive(Default)]

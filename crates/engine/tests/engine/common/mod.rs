@@ -18,7 +18,7 @@ use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAlloca
 use ninescope_ftl::{BreakdownConfig, Ftl, FtlConfig, InstantDriver, ZoneConfig};
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::nand::{EraseLoops, Nand, NandTiming, PageTypes, PlaneGroups};
-use ninescope_model::{Arrival, BlockGroup, DieId, Geometry, Lba, Lpa, Op, Request, Workload, WorkloadError};
+use ninescope_model::{Arrival, BlockGroup, DieId, Geometry, Lba, Lpa, Op, Parity, Request, Workload, WorkloadError};
 
 /// What the drive holds before the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub struct Bench {
     pub page_bytes: u32,
     pub unit_bytes: u32,
     pub frontier_planes: u32,
+    /// Parity over dies.
+    pub parity: Option<Parity>,
     /// Logical units as a share of the physical ones, in percent.
     pub logical_percent: u32,
     pub reserve_groups: u32,
@@ -90,6 +92,7 @@ impl Bench {
             page_bytes: 16_384,
             unit_bytes: 4_096,
             frontier_planes: 1,
+            parity: None,
             logical_percent: 50,
             reserve_groups: 1,
             page_allocation: PageAllocationConfig::default(),
@@ -145,6 +148,7 @@ impl Bench {
             self.unit_bytes,
             self.frontier_planes,
         )
+        .and_then(|geometry| geometry.with_parity(self.parity))
         .expect("a legal geometry")
     }
 
@@ -216,16 +220,19 @@ impl Bench {
         for group in (0..geometry.groups()).map(BlockGroup) {
             let record = ftl.group(group);
             let (pool, block) = geometry.pool_and_block(group);
-            let (page, planes_ahead, unit) = geometry.within_group(record.programmed);
-            assert_eq!(unit, 0, "whole pages are programmed");
-            for plane in 0..geometry.frontier_planes {
-                nand.set_programmed_pages(
-                    geometry.die_of_pool(pool),
-                    geometry.first_plane_of_pool(pool) + plane,
-                    block,
-                    page + u32::from(plane < planes_ahead),
-                    record.erase_count,
-                );
+            assert_eq!(geometry.within_group(record.programmed).2, 0, "whole pages are programmed");
+            let planes = geometry.frontier_planes;
+            for (die, member) in geometry.dies_of_group(group).zip(0..) {
+                let pages = geometry.pages_of_member(record.programmed, member);
+                for plane in 0..planes {
+                    nand.set_programmed_pages(
+                        die,
+                        geometry.first_plane_of_pool(pool) + plane,
+                        block,
+                        pages / planes + u32::from(plane < pages % planes),
+                        record.erase_count,
+                    );
+                }
             }
         }
         nand
@@ -253,7 +260,7 @@ impl Bench {
     /// The die on which each logical unit lies in `ftl`.
     pub fn die_of(&self, ftl: &Ftl, lpa: Lpa) -> DieId {
         let geometry = self.geometry();
-        geometry.die_of_pool(geometry.pool_and_block(geometry.group_and_offset(ftl.translate(lpa)).0).0)
+        geometry.die_of(ftl.translate(lpa))
     }
 }
 

@@ -101,13 +101,13 @@ impl PageAllocationConfig {
 
 /// Pools in an order in which neighbours lie on different channels.
 fn channel_first(geometry: &Geometry) -> Vec<u32> {
-    let dies_per_channel = geometry.dies_per_channel();
+    let (channels, sets_per_channel) = geometry.sets_by_channel();
     let mut pools = Vec::with_capacity(geometry.pools() as usize);
     for sub in 0..geometry.pools_per_die() {
-        for die_in_channel in 0..dies_per_channel {
-            for channel in 0..geometry.channels {
-                let die = channel * dies_per_channel + die_in_channel;
-                pools.push(die * geometry.pools_per_die() + sub);
+        for set_in_channel in 0..sets_per_channel {
+            for channel in 0..channels {
+                let set = channel * sets_per_channel + set_in_channel;
+                pools.push(set * geometry.pools_per_die() + sub);
             }
         }
     }
