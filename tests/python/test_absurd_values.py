@@ -74,6 +74,7 @@ DRIVES: dict[str, tuple[str, list[str]]] = {
         ],
     ),
     "decisions": ("ssr-dynamic", [*SMALL, 'firmware={cores=2,clock="1GHz",command=100}']),
+    "parity": ("ssr-dynamic", [*SMALL, "ftl.parity={stripe=2}"]),
     "zones": ("ssr-dynamic", [*SMALL, "zns={zone_width=1,read_only_zones=[0]}"]),
     "blocks that break": (
         "ssr-dynamic",

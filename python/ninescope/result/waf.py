@@ -40,6 +40,8 @@ class Waf:
     map: float = 0.0
     failed_programs: float = 0.0
     """What was programmed again, because the program had failed."""
+    parity: float = 0.0
+    """Pages of parity over dies."""
 
 
 @dataclasses.dataclass(frozen=True)

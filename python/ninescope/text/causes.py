@@ -76,6 +76,9 @@ LOOKS: Mapping[str, Look] = {
         "behind suspend overhead", "#e69e97", "its die was suspending or resuming an operation"
     ),
     "die_wear_leveling": Look("behind wear levelling", "#d04900", "its die was busy levelling wear"),
+    "die_parity": Look(
+        "behind parity", "#8c5a2b", "its die was busy programming the parity of other dies' pages"
+    ),
     "die_migration": Look("behind migration", "#89619d", "its die was busy moving data between tiers"),
     "die_mapping": Look("behind mapping access", "#b69937", "its die was busy with the mapping table"),
     "die_scrub": Look("behind scrub", "#d8cd87", "its die was busy scrubbing"),

@@ -1,0 +1,83 @@
+"""Parity over dies, from end to end."""
+
+from __future__ import annotations
+
+import pytest
+
+from conftest import NATIVE, ROOT
+
+pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+DEMO = ROOT / "examples" / "drives" / "demo.toml"
+SMALL = {
+    "geometry__channels": 4,
+    "geometry__packages_per_channel": 2,
+    "geometry__blocks_per_plane": 64,
+    "geometry__pages_per_block": 16,
+    "ftl__over_provisioning": 0.6,
+}
+
+
+def drive(**sets: object):
+    import ninescope
+
+    return ninescope.Drive.from_file(DEMO).with_(**(SMALL | sets))
+
+
+def writes(requests: int, **options: object):
+    import ninescope
+
+    return ninescope.Workload.job(rw="randwrite", bs="16k", iodepth=8, requests=requests, **options)
+
+
+@pytest.mark.parametrize(("stripe", "over"), [(2, "channels"), (4, "channels"), (2, "dies")])
+def test_a_page_of_parity_is_programmed_for_each_stripe_and_the_host_sees_less(stripe, over):
+    parity = {"stripe": stripe, "over": over}
+    result = drive(ftl__parity=parity).run(writes(6_000), prefill="full", check="full")
+    waf = result.waf
+    assert waf.parity == pytest.approx((waf.total - waf.parity) / (stripe - 1), rel=0.01)
+    bytes_of = result.document["waf"]["bytes"]
+    assert sum(bytes_of.values()) == result.document["waf"]["flash_bytes"]
+    page = 16 * 1024
+    programmed = result.document["counters"]["parity_page_programs"]
+    assert programmed == pytest.approx(bytes_of["parity"] / page, abs=64)
+    plain = drive().run(writes(500), prefill="full")
+    assert plain.waf.parity == 0
+    seen = result.document["ftl"]["logical_units"] / plain.document["ftl"]["logical_units"]
+    assert seen == pytest.approx((stripe - 1) / stripe, rel=1e-4)
+
+
+def test_who_waits_behind_parity_is_told():
+    import ninescope
+
+    mixed = ninescope.Workload.job(rw="randrw", bs="4k", iodepth=16, requests=6_000)
+    result = drive(ftl__parity={"stripe": 2}).run(mixed, prefill="full", check="full")
+    assert sum(band.share("die_parity") for band in result.attribution.read) > 0
+
+
+@pytest.mark.parametrize(
+    ("sets", "words"),
+    [
+        ({"ftl__parity": {"stripe": 3}}, "ftl.parity.stripe"),
+        ({"ftl__parity": {"stripe": 1}}, "ftl.parity.stripe"),
+        ({"ftl__parity": {"stripe": 4, "over": "dies"}}, "ftl.parity.stripe"),
+        ({"ftl__parity": {"stripe": 2, "over": "blocks"}}, "ftl.parity.over"),
+        ({"ftl__parity": {}}, "ftl.parity"),
+        ({"ftl__page_allocation": "static"}, "ftl.page_allocation"),
+        ({"ftl__page_allocation": "least-queue"}, "ftl.page_allocation"),
+        ({"nand__erase_failures": 0.1}, "nand.erase_failures"),
+        ({"nand__factory_bad_blocks": 0.01}, "nand.factory_bad_blocks"),
+        (
+            {"ftl__streams": {"policy": "hinted", "streams": 2}, "ftl__stream_channels": [[0, 1], [2, 3]]},
+            "ftl.stream_channels",
+        ),
+        ({"zns": {}}, "zns"),
+    ],
+)
+def test_what_makes_no_sense_names_its_key(sets, words):
+    with pytest.raises(ValueError, match=words):
+        drive(**({"ftl__parity": {"stripe": 2}} | sets)).run(writes(10))
+
+
+def test_a_job_has_no_channels_for_itself():
+    with pytest.raises(ValueError, match="channels"):
+        drive(ftl__parity={"stripe": 2}).run(writes(10, channels=[0]))
