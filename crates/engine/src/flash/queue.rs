@@ -85,7 +85,7 @@ impl Flash {
     /// A page access that joined its die's queue last goes before those of other sources. Returns whether any waited there.
     pub fn goes_first<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) -> bool {
         let transaction = run.transactions.slab[index];
-        let die = self.die_of(self.group_of(transaction.ppa()));
+        let die = self.die_in(self.group_of(transaction.ppa()), transaction.ppa());
         self.dies.goes_first(run, die.0, index, transaction.class)
     }
 
