@@ -13,6 +13,7 @@ from conftest import NATIVE, ROOT
 pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 TRACE = ROOT / "examples/traces/pgbench.csv.zst"
 SMALL = ("--drive", ROOT / "examples/drives/small.toml", "--size", "4m")
+PLANES = ("--set", "geometry.planes_per_die=2", "--set", "ftl.frontier_planes=2")
 WITH_UNIT = re.compile(r"[0-9]+ ?(?:ns|us|ms|s|min|h|d|[KMGT]?i?B/s)")
 RUSTIC = re.compile(
     r"invalid type|invalid value|\bu32\b|\bu64\b|\bf64\b|\bstruct\b|\benum\b|variant|missing field"
@@ -124,7 +125,7 @@ def test_what_a_result_repeats_can_be_read_again(tmp_path, cli):
         ),
         (("--set", "nand.plane_groups=interleaved"), "give nand.planes_per_command"),
         (
-            ("--set", "nand.planes_per_command=2", "--set", "nand.plane_groups=interleaved"),
+            (*PLANES, "--set", "nand.planes_per_command=2", "--set", "nand.plane_groups=interleaved"),
             "neighbouring planes are programmed and erased together: give ftl.frontier_planes = 1",
         ),
         (("--set", "scheduler.merge_window=0"), "scheduler.merge_window must not be zero"),
