@@ -87,7 +87,8 @@ impl HostMemory {
 
     /// What has come to the link by now, or is there.
     pub fn next(&mut self, now: Ns) -> Option<Asked> {
-        self.on_their_way.pop_front_if(|asked| asked.at <= now)
+        let is_there = self.on_their_way.front().is_some_and(|asked| asked.at <= now);
+        if is_there { self.on_their_way.pop_front() } else { None }
     }
 
     /// Something of a page crosses the link until then.
@@ -97,7 +98,8 @@ impl HostMemory {
 
     /// The page of which something has crossed the link by now.
     pub fn next_crossed(&mut self, now: Ns) -> Option<u32> {
-        self.crossing.pop_front_if(|(until, _)| *until <= now).map(|(_, page)| page)
+        let has_crossed = self.crossing.front().is_some_and(|(until, _)| *until <= now);
+        if has_crossed { self.crossing.pop_front().map(|(_, page)| page) } else { None }
     }
 
     /// When the next one comes to the link, or has crossed it.

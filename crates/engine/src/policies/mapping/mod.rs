@@ -44,6 +44,7 @@ pub trait MapPolicy: Debug + Send {
 }
 
 /// How a map that lies in flash is cached.
+#[allow(clippy::struct_excessive_bools)] // what the description says, each by itself
 #[derive(Debug)]
 pub struct MapRules {
     /// What is cached.
