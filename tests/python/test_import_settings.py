@@ -487,12 +487,12 @@ def test_commands_that_are_not_fetched_wait_in_the_queue_of_the_host(cli, tmp_pa
     files = alone(changed(tmp_path / "files", values), f"{FLOW}_Synthetic")
     (drive, job, _), _ = outcome(files, as_mqsim=True)
     assert (drive["controller"]["queue_depth"], job[0]["iodepth"]) == (16, 64)
-    assert drive["controller"]["queue_entries"] > 64
+    assert drive["controller"]["commands_per_queue"] == 16
     shallow = alone(
         changed(tmp_path / "shallow", {**values, "Average_No_of_Reqs_in_Queue": "16"}), f"{FLOW}_Synthetic"
     )
     (drive, _, _), _ = outcome(shallow, as_mqsim=True)
-    assert "queue_entries" not in drive["controller"]
+    assert "commands_per_queue" not in drive["controller"]
 
 
 @pytest.mark.parametrize(

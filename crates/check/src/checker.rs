@@ -364,7 +364,7 @@ impl Checker {
     fn measuring_began(&mut self, view: &View<'_>) {
         self.requests.measuring_began();
         self.ledger.measuring_began(self.groups.handed_out);
-        self.queues.non_queued = 0;
+        (self.queues.non_queued, self.queues.waited) = (0, 0);
         self.dies.measuring_began(view.now);
         self.transfers.measuring_began(view.now);
         if let Some(banks) = &mut self.banks {
@@ -484,13 +484,22 @@ impl Probe for Checker {
             book.sees(view, &event, &mut self.marks)?;
         }
         match event {
-            Event::Started { write_completion, sectors, protocol, lane_depths, limits, buffer, throttle } => {
+            Event::Started {
+                write_completion,
+                sectors,
+                protocol,
+                lane_depths,
+                queue_commands,
+                limits,
+                buffer,
+                throttle,
+            } => {
                 self.sectors = SectorBook::started(view, sectors);
                 self.throttle = Throttle::started(view, throttle);
                 self.requests.started(lane_depths);
                 self.protocol.started(protocol, lane_depths.len());
                 self.interrupts.started(protocol.interrupts);
-                self.queues.started(protocol);
+                self.queues.started(protocol, queue_commands);
                 if protocol.interface == Interface::Sata {
                     self.transfers.has_one_link();
                 }
@@ -503,9 +512,9 @@ impl Probe for Checker {
             Event::Fetched { slot, id, lane, queue, request, whole } => {
                 self.ledger.taken_in(&request, &whole);
                 self.sweep_when_due(view)?;
-                self.queues.entered(view.now, (slot, id), (queue, lane))?;
+                self.queues.entered(view.now, (slot, id), (queue, lane), request.submitted)?;
                 self.queues.goes_beside(view.now, (slot, id), request.op)?;
-                self.fetched(view, slot, (id, lane), (request, whole))
+                self.fetched(view, slot, (id, lane, queue), (request, whole))
             }
             Event::EntriesFetched { queue, from, commands } => {
                 self.ledger.fetches += 1;

@@ -48,14 +48,19 @@ impl Places {
         sums.iter().zip(held).map(|(sum, held)| sum + held * (at - *since).0).collect()
     }
 
-    /// A command of a tenant is taken in, which the host submitted then.
-    pub fn fetched(&mut self, now: Ns, slot: u32, lane: u16, submitted: Ns) {
+    /// A command of a tenant is taken in, which the host submitted then, and which for so long waited for its own queue alone.
+    pub fn fetched(&mut self, now: Ns, slot: u32, (lane, held): (u16, Ns), submitted: Ns) {
         if self.held.is_empty() {
             return;
         }
-        let changes = self.past.len() - self.past.partition_point(|(change, _)| *change <= submitted);
+        let from = submitted + held;
+        let changes = self.past.len() - self.past.partition_point(|(change, _)| *change <= from);
         let is_known = !self.limited[lane as usize] && (changes + 2) * (self.held.len() + 1) <= REMEMBERED;
-        let waits = is_known.then(|| self.shares((submitted, now), lane));
+        let waits = is_known.then(|| {
+            let mut shares = self.shares((from, now), lane);
+            shares[lane as usize] += held.0;
+            shares
+        });
         self.entries.resize_with(self.entries.len().max(slot as usize + 1), Entry::default);
         self.entries[slot as usize] = (lane, waits);
         self.held[lane as usize] += 1;

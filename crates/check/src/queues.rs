@@ -17,6 +17,8 @@ const NCQ_DEPTH: usize = 32;
 struct Queue {
     lane: u16,
     commands: u32,
+    /// When the drive last had as many of its commands as it may, and then one fewer.
+    room_since: Ns,
 }
 
 /// A fetch: of which queue, since when, and the slots of its commands.
@@ -31,6 +33,8 @@ struct Fetching {
 #[derive(Debug, Default)]
 pub struct Queues {
     config: ProtocolConfig,
+    /// By lane: commands of each of its queues that the drive has at a time, where the lane says so.
+    of_lanes: Vec<Option<u32>>,
     by_number: BTreeMap<u32, Queue>,
     /// By slot: the queue of its command.
     of_slot: BTreeMap<u32, u32>,
@@ -40,11 +44,25 @@ pub struct Queues {
     fetches: Vec<Fetching>,
     /// Commands that had the drive for themselves since measuring began.
     pub non_queued: u64,
+    /// Commands that entered when there was room for another one of their queue, and had waited, since then.
+    pub waited: u64,
 }
 
 impl Queues {
-    pub fn started(&mut self, config: ProtocolConfig) {
+    pub fn started(&mut self, config: ProtocolConfig, of_lanes: &[Option<u32>]) {
         self.config = config;
+        self.of_lanes = of_lanes.to_vec();
+    }
+
+    /// Commands of each queue of a lane that the drive may have at a time.
+    fn most_of(&self, lane: u16) -> u32 {
+        let of_lane = self.of_lanes.get(lane as usize).copied().flatten();
+        of_lane.or(self.config.commands_per_queue).unwrap_or(u32::MAX)
+    }
+
+    /// How long a command that entered was held because the drive had as many of its queue as it may.
+    pub fn held(&self, queue: u32, submitted: Ns) -> Ns {
+        self.by_number.get(&queue).map_or(Ns::ZERO, |queue| queue.room_since.saturating_since(submitted))
     }
 
     /// A command enters that does this. On SATA it goes beside others or not.
@@ -69,11 +87,12 @@ impl Queues {
         self.inside.remove(&slot);
     }
 
-    /// A command enters out of a queue.
-    pub fn entered(&mut self, now: Ns, (slot, id): (u32, u64), (queue, lane): (u32, u16)) -> Checked {
-        let most = self.config.queue_entries.map_or(u32::MAX, |entries| entries - 1);
-        let entry = self.by_number.entry(queue).or_insert(Queue { lane, commands: 0 });
+    /// A command enters out of a queue, which the host submitted then.
+    pub fn entered(&mut self, now: Ns, (slot, id): (u32, u64), (queue, lane): (u32, u16), submitted: Ns) -> Checked {
+        let most = self.config.queue_entries.map_or(u32::MAX, |entries| entries - 1).min(self.most_of(lane));
+        let entry = self.by_number.entry(queue).or_insert(Queue { lane, ..Queue::default() });
         entry.commands += 1;
+        self.waited += u64::from(entry.room_since == now && submitted < now);
         require!(
             entry.lane == lane && entry.commands <= most,
             HostQueues,
@@ -120,6 +139,8 @@ impl Queues {
     pub fn compare(&self, view: &View<'_>) -> Checked {
         let (said, seen) = (view.counters.non_queued_commands, self.non_queued);
         require!(said == seen, Ledger, view.now, "engine.non_queued_commands is {said}, {seen} were seen");
+        let (said, seen) = (view.counters.full_queue_waits, self.waited);
+        require!(said == seen, Ledger, view.now, "engine.full_queue_waits is {said}, {seen} were seen");
         Ok(())
     }
 
@@ -134,8 +155,12 @@ impl Queues {
             now,
             "command {id} was fetched for {said} ns, a fetch takes {expected} ns"
         );
-        let queue = self.of_slot.remove(&slot).and_then(|queue| self.by_number.get_mut(&queue));
-        if let Some(queue) = queue {
+        let Some(number) = self.of_slot.remove(&slot) else { return Ok(()) };
+        let most = self.by_number.get(&number).map_or(0, |queue| self.most_of(queue.lane));
+        if let Some(queue) = self.by_number.get_mut(&number) {
+            if queue.commands == most {
+                queue.room_since = now;
+            }
             queue.commands -= 1;
         }
         Ok(())
@@ -149,7 +174,7 @@ mod tests {
     fn of_three_entries() -> Queues {
         let mut queues = Queues::default();
         let fetch = Some(Fetch { time: Ns(10), entries: 2, in_flight: 1 });
-        queues.started(ProtocolConfig { queue_entries: Some(3), fetch, ..ProtocolConfig::default() });
+        queues.started(ProtocolConfig { queue_entries: Some(3), fetch, ..ProtocolConfig::default() }, &[]);
         queues
     }
 
@@ -161,7 +186,7 @@ mod tests {
             if let Some(first) = queues.fetches.first().filter(|first| first.began + Ns(10) <= Ns(at)).cloned() {
                 queues.came(first.began + Ns(10), (first.queue, first.began), first.slots.len() as u32)?;
             }
-            queues.entered(Ns(at), (slot, 0), (queue, queue as u16))
+            queues.entered(Ns(at), (slot, 0), (queue, queue as u16), Ns(at))
         })
         .is_ok()
     }
@@ -176,10 +201,23 @@ mod tests {
     }
 
     #[test]
+    fn a_queue_of_which_the_drive_has_too_much_is_seen() {
+        let told = |lanes: &[u16]| {
+            let mut queues = Queues::default();
+            let config = ProtocolConfig { commands_per_queue: Some(2), ..ProtocolConfig::default() };
+            queues.started(config, &[None, Some(1)]);
+            let mut each = lanes.iter().zip(0_u32..);
+            each.try_for_each(|(&lane, slot)| queues.entered(Ns(1), (slot, 0), (u32::from(lane), lane), Ns(1))).is_ok()
+        };
+        assert!(told(&[0, 0, 1]));
+        assert!(!told(&[0, 0, 0]) && !told(&[1, 1]));
+    }
+
+    #[test]
     fn company_of_a_flush_is_seen_on_sata() {
         let told = |interface: Interface, ops: &[Op]| {
             let mut queues = Queues::default();
-            queues.started(ProtocolConfig { interface, ..ProtocolConfig::default() });
+            queues.started(ProtocolConfig { interface, ..ProtocolConfig::default() }, &[]);
             let mut each = ops.iter().zip(0_u32..);
             each.try_for_each(|(&op, slot)| queues.goes_beside(Ns(1), (slot, 0), op)).is_ok()
         };
@@ -192,7 +230,7 @@ mod tests {
     fn the_time_of_a_fetch_is_held() {
         let came = |at: u64, said: u64| {
             let mut queues = of_three_entries();
-            queues.entered(Ns(5), (0, 0), (1, 0)).expect("it fits");
+            queues.entered(Ns(5), (0, 0), (1, 0), Ns(5)).expect("it fits");
             queues.came(Ns(at), (1, Ns(5)), 1)?;
             let mut parts = Parts::default();
             parts.add(Cause::Fetch, Ns(said));

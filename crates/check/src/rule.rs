@@ -35,7 +35,7 @@ rules! {
     Interrupts, "interrupts",
         "Where completions are gathered, the host is told of all of a queue with the last of so many, or so long after the first of them, whichever is first.";
     HostQueues, "host-queues",
-        "No queue of the host has more commands than entries, and the drive reads as many of one queue at a time as it may, for as long as that takes.";
+        "No queue of the host has more commands than entries, and no more in the drive than it may, and the drive reads as many of one queue at a time as it may, for as long as that takes.";
     NonQueued, "non-queued",
         "On SATA a FLUSH or TRIM has the drive for itself, and no more than 32 commands are inside.";
     LaneDepth, "lane-depth",

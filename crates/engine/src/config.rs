@@ -43,6 +43,8 @@ pub struct ProtocolConfig {
     pub max_transfer: Option<u32>,
     /// Entries of each queue of the host, one of which stays empty [count]; `None`: as many as it likes.
     pub queue_entries: Option<u32>,
+    /// Commands of each queue that the drive has at a time, where a job says nothing else [count]; `None`: any.
+    pub commands_per_queue: Option<u32>,
     /// The drive reads commands out of the queues; `None`: it has them at once.
     pub fetch: Option<Fetch>,
     /// Completions that the host is told of together; `None`: of each at once.
@@ -52,11 +54,11 @@ pub struct ProtocolConfig {
 impl ProtocolConfig {
     /// Whether requests wait in queues that are modelled: a job that waits for completions submits before the device has room.
     pub fn has_queues(&self) -> bool {
-        self.queue_entries.is_some() || self.fetch.is_some()
+        self.queue_entries.is_some() || self.commands_per_queue.is_some() || self.fetch.is_some()
     }
 
     /// Commands of a queue that the host was not told of, at most.
-    pub fn commands_per_queue(&self) -> u32 {
+    pub fn filled_entries(&self) -> u32 {
         self.queue_entries.map_or(u32::MAX, |entries| entries - 1)
     }
 }

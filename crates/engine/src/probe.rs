@@ -105,13 +105,14 @@ impl Default for Access {
 pub enum Event<'a> {
     /// The run begins: what the FTL and the media hold is what preparing left.
     /// `write_completion` is when writes complete, `sectors` what goes by sector, `protocol` what lies between requests and commands, `lane_depths` the most
-    /// requests that each lane has inside, `limits` how much of each is taken in at most, `buffer` how much the write buffer takes,
+    /// requests that each lane has inside, `queue_commands` how many commands of each of its queues the drive has where the lane says so, `limits` how much of each is taken in at most, `buffer` how much the write buffer takes,
     /// `throttle` what holds host writes back.
     Started {
         write_completion: WriteCompletion,
         sectors: SectorRules,
         protocol: ProtocolConfig,
         lane_depths: &'a [u32],
+        queue_commands: &'a [Option<u32>],
         limits: &'a [Option<Limit>],
         buffer: BufferLimits,
         throttle: Option<&'a WriteThrottleConfig>,

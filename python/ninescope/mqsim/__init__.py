@@ -19,7 +19,7 @@ from ninescope.mqsim import resources
 from ninescope.mqsim.drive import read_drive
 from ninescope.mqsim.memory import Written, without_cache
 from ninescope.mqsim.refusal import in_mqsims_terms
-from ninescope.mqsim.report import Drive, Left, Part
+from ninescope.mqsim.report import FETCHED_MAX, Drive, Left, Part
 from ninescope.mqsim.settings import CARRIED, GROUPS, OTHERWISE
 from ninescope.mqsim.workload import (
     Flow,
@@ -194,14 +194,13 @@ def convert(
 
 def _keep_queues(flows: list[Flow], drive: Drive) -> None:
     """Let commands that are not fetched wait in the queues, where a flow has more than are let in."""
-    deepest = max((flow.table.get("iodepth", 1) for flow in flows), default=1)
-    if deepest <= drive.fetched_of_each:
+    if drive.fetched_of_each >= FETCHED_MAX:
         return
-    why = f"IO_Queue_Depth: a flow has {deepest} commands, of which {drive.fetched_of_each} are let in"
-    drive.put("controller.queue_entries", max(drive.queue_entries, deepest + 1), why)
-    if len(flows) > 1:
-        why = "so many of each flow are let in there; here as many as that of all together, whosever they are"
-        drive.say("Queue_Fetch_Size", OTHERWISE, why)
+    # What comes by a rate or by the times of a trace has no depth.
+    deepest = max((flow.table.get("iodepth", drive.fetched_of_each + 1) for flow in flows), default=1)
+    if deepest > drive.fetched_of_each and (len(flows) > 1 or "iodepth" in flows[0].table):
+        why = "Queue_Fetch_Size, IO_Queue_Depth: so many of a flow are let in, others wait in its queue"
+        drive.put("controller.commands_per_queue", drive.fetched_of_each, why)
 
 
 def _sizes_written(flows: list[Flow]) -> dict[int, float]:

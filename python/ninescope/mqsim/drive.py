@@ -325,8 +325,7 @@ def _sata(part: Part, host: Sheet, device: Sheet) -> None:
 def _controller(part: Drive, host: Sheet, device: Sheet, cached: bool, flows: int) -> None:
     if device.one_of("HostInterface_Type", ("NVME", "SATA")) == "NVME":
         _link(part, host)
-        part.queue_entries = device.count("IO_Queue_Depth", 1, 65535)
-        fetched = min(part.queue_entries, device.count("Queue_Fetch_Size", 1, 65535))
+        fetched = min(device.count(tag, 1, 65535) for tag in ("IO_Queue_Depth", "Queue_Fetch_Size"))
         part.fetched_of_each = fetched
         of_each = f", of each of {flows} flows" if flows > 1 else ""
         part.put(

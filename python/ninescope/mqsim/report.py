@@ -9,6 +9,9 @@ from typing import Any
 from ninescope.mqsim.document import Sheet
 from ninescope.mqsim.settings import CARRIED, IDLE, OTHERWISE, Fate, known, unknown
 
+FETCHED_MAX = 65535
+"""As many commands of a flow as there can be."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Left:
@@ -72,9 +75,7 @@ class Drive(Part):
     resources: tuple[int, int, int, int] = (0, 0, 0, 0)
     tags: dict[str, tuple[int, str]] = dataclasses.field(default_factory=dict)
     """The line and the value of each tag of its file."""
-    queue_entries: int = 0
-    """Entries of a queue of the host, of NVMe."""
-    fetched_of_each: int = 65535
+    fetched_of_each: int = FETCHED_MAX
     """Commands of a flow that are in the drive at a time, of NVMe."""
     no_classes: str = ""
     """Why it does not tell flows apart by class; nothing: it does."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ninescope.result import Result
 
 ONE_ALONE = "alone: the workload has one job, which runs alone as it is"
-QUEUE_OF_HOST = ("queue_entries", "fetch_time", "fetch_entries", "fetches_in_flight")
+QUEUE_OF_HOST = ("queue_entries", "commands_per_queue", "fetch_time", "fetch_entries", "fetches_in_flight")
 """Keys of the controller with which requests wait in a queue of the host, as part of their latency."""
 PACED = ("rate_iops", "write_rate_iops", "rate", "write_rate")
 """Words of a job that is no closed loop."""
@@ -84,6 +84,8 @@ def closed_loops_let_in(document: Mapping[str, Any]) -> set[str]:
     if any(controller.get(key) is not None for key in QUEUE_OF_HOST):
         return set()  # They submit whether or not the drive has room.
     jobs = list(_described(document))
+    if any(job.get("commands_per_queue") is not None for job in jobs):
+        return set()
     depths = {job["name"]: depth for job in jobs if (depth := _kept_in_flight(job)) is not None}
     counters = document["counters"]
     may_be_full = (

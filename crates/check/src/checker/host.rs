@@ -15,7 +15,7 @@ impl Checker {
         &mut self,
         view: &View<'_>,
         slot: u32,
-        (id, lane): (u64, u16),
+        (id, lane, queue): (u64, u16, u32),
         (request, whole): (Request, Request),
     ) -> Checked {
         let first = self.protocol.fetched(view.now, slot, (id, lane), &request, &whole)?;
@@ -30,7 +30,8 @@ impl Checker {
         if first {
             self.intake.fetched(view.now, (id, lane), &whole)?;
         }
-        self.places.fetched(view.now, slot, lane, request.submitted);
+        let held = self.queues.held(queue, request.submitted);
+        self.places.fetched(view.now, slot, (lane, held), request.submitted);
         if let Some(holders) = &mut self.cache_holders {
             holders.fetched(view.now, slot, lane);
         }

@@ -79,6 +79,7 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
     }
     codes::complete(dice, &mut table);
     stream_channels(&mut dice.of("stream channels"), &mut table);
+    commands_per_queue(&mut dice.of("commands per queue"), &mut table);
     on_sata(&mut dice.of("sata"), &mut table);
     if !of_scm_alone {
         by_sector(&mut dice.of("by sector"), &mut table);
@@ -174,6 +175,13 @@ fn stream_channels(dice: &mut Dice, drive: &mut toml::Table) {
     }
 }
 
+/// Some drives have few commands of a queue at a time.
+fn commands_per_queue(dice: &mut Dice, drive: &mut toml::Table) {
+    if dice.chance(12) {
+        put_at(drive, "controller.commands_per_queue", i64::from(dice.small(1, 8)));
+    }
+}
+
 /// Some drives are on SATA, which has one queue, so that nothing says whose turn it is.
 fn on_sata(dice: &mut Dice, drive: &mut toml::Table) {
     let in_turn = policy_name(drive, "scheduler.arbitration").is_none_or(|name| name == "round-robin");
@@ -182,7 +190,7 @@ fn on_sata(dice: &mut Dice, drive: &mut toml::Table) {
     }
     put_at(drive, "controller.interface", "sata");
     put_at(drive, "controller.queue_depth", i64::from(dice.small(1, 32)));
-    for key in ["queue_entries", "fetch_time", "fetch_entries", "fetches_in_flight"] {
+    for key in ["queue_entries", "commands_per_queue", "fetch_time", "fetch_entries", "fetches_in_flight"] {
         take_at(drive, &format!("controller.{key}"));
     }
 }
@@ -317,6 +325,7 @@ fn controller(dice: &mut Dice) -> ControllerConfig {
         max_transfer: protocol.chance(15).then(|| Bytes(512 * u64::from(protocol.small(1, 24)))),
         queues: None,
         queue_entries: protocol.chance(12).then(|| protocol.small(2, 12)),
+        commands_per_queue: None,
         fetch_time: fetch.map(|(time, _)| time),
         fetch_entries: fetch.and_then(|(_, entries)| entries),
         fetches_in_flight: fetch.filter(|_| protocol.chance(50)).map(|_| protocol.small(1, 5)),

@@ -266,12 +266,20 @@ impl<K: Kind> Device<K> {
             let lane_depths = self.host.lane_depths();
             let (write_completion, buffer) = (self.flash.write_completion(), self.flash.buffer_limits());
             let (limits, protocol) = (self.host.lane_limits(), self.host.protocol());
-            let lane_depths = &lane_depths;
             let (throttle, sectors) = (self.flash.throttle_config(), self.flash.sector_rules());
-            observe!(
-                self,
-                Event::Started { write_completion, sectors, protocol, lane_depths, limits: &limits, buffer, throttle }
-            );
+            let (lane_depths, queue_commands) = (&lane_depths, &self.host.lane_queue_commands());
+            let limits = &limits;
+            let started = Event::Started {
+                write_completion,
+                sectors,
+                protocol,
+                lane_depths,
+                queue_commands,
+                limits,
+                buffer,
+                throttle,
+            };
+            observe!(self, started);
         }
         if begins {
             self.flash.dies_may_rest();

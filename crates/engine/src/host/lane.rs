@@ -26,6 +26,8 @@ pub struct LaneConfig {
     pub limit: Option<Limit>,
     /// Queues that the drive gives turns to; 0 is as one [count].
     pub queues: u32,
+    /// Commands of each of them that the drive has at a time [count]; `None`: as the drive says.
+    pub commands_per_queue: Option<u32>,
 }
 
 /// The rests of a lane, as fio takes its `thinktime`.
@@ -50,6 +52,7 @@ impl LaneConfig {
             turns: Turns::default(),
             limit: None,
             queues: 1,
+            commands_per_queue: None,
         }
     }
 }

@@ -184,6 +184,12 @@ impl Host {
         self.front.protocol.as_ref().map(|protocol| *protocol.config()).unwrap_or_default()
     }
 
+    /// Commands of each queue of a lane that the drive has at a time, where that lane says anything of them.
+    pub fn lane_queue_commands(&self) -> Vec<Option<u32>> {
+        let none = || vec![None; self.front.lanes.len()];
+        self.front.protocol.as_ref().map_or_else(none, |protocol| protocol.of_lanes().to_vec())
+    }
+
     /// What is taken in of each lane at most.
     pub fn lane_limits(&self) -> Vec<Option<Limit>> {
         self.front.lanes.iter().map(Lane::limit).collect()
@@ -299,7 +305,8 @@ impl HostFront {
         // What arrives and the host was not told of may be more than the device has places for.
         let open_depth = if protocol.is_some() { u32::MAX } else { queue_depth };
         // And what its queues hold, too.
-        let closed_depth = if config.protocol.has_queues() { u32::MAX } else { queue_depth };
+        let has_queues = protocol.as_ref().is_some_and(|protocol| protocol.has_queues());
+        let closed_depth = if has_queues { u32::MAX } else { queue_depth };
         let lanes: Vec<Lane> = lanes.into_iter().map(|lane| Lane::new(lane, closed_depth, open_depth)).collect();
         let wanted = lanes.iter().fold(0, |sum: u32, lane| sum.saturating_add(lane.depth));
         Self {

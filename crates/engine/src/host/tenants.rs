@@ -40,7 +40,8 @@ impl Host {
         let HostCommand { lane, host_queue, .. } = self.commands[index];
         if let Some(tenants) = &mut run.transactions.tenants {
             let limited = self.front.lanes[lane as usize].held_by_limit();
-            tenants.fetched(index, lane, run.now, (host_queue, limited));
+            let by_queue = self.front.protocol.as_ref().map_or(Ns::ZERO, |protocol| protocol.held_by_queue());
+            tenants.fetched(index, lane, run.now, (host_queue, limited.max(by_queue)));
         }
     }
 

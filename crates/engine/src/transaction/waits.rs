@@ -93,7 +93,8 @@ impl TenantWaits {
 
     // ---- who is who --------------------------------------------------------------------------------
 
-    /// A command of a tenant is taken in, for which the host waited so long. For `limited` of that its own limit held it.
+    /// A command of a tenant is taken in, for which the host waited so long. For `limited` of that its own limit held it, or
+    /// that the drive had as many commands of its own queue as it may.
     pub fn fetched(&mut self, command: u32, tenant: u16, now: Ns, (waited, limited): (Ns, Ns)) {
         let at = command as usize;
         if self.of_command.len() <= at {

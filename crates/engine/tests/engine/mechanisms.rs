@@ -596,7 +596,7 @@ fn every_counter_rises_in_some_scene_whose_times_are_checked() {
     assert!(silent.remove("map_page_reads") && silent.remove("map_page_programs"), "`cached_map.rs` has their scenes");
     // `protocol.rs` has the scenes of what lies between requests and commands.
     let of_protocol = ["split_requests", "split_commands", "non_queued_commands", "fetches", "fetched_commands"];
-    for name in of_protocol.into_iter().chain(["interrupts", "gathered_completions"]) {
+    for name in of_protocol.into_iter().chain(["full_queue_waits", "interrupts", "gathered_completions"]) {
         assert!(silent.remove(name), "no protocol is here: {name}");
     }
     assert!(silent.remove("fua_writes"), "`fua.rs` has their scenes");

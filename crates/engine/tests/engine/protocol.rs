@@ -299,6 +299,34 @@ fn a_job_waits_in_its_queue_where_the_drive_has_no_room() {
     assert_eq!(part(&device, Op::Read, Cause::HostQueue), device.meter().latency_sum as u64 - (2 * 80 - 1) * COST);
 }
 
+/// A run of a job of reads at that depth on an empty drive, where its queues have so many commands in the drive at a time.
+fn with_commands_per_queue(of_drive: Option<u32>, of_job: Option<u32>, (queues, depth): (u32, u32)) -> Device<Plain> {
+    let mut bench = empty(ProtocolConfig { commands_per_queue: of_drive, ..ProtocolConfig::default() });
+    bench.engine.queue_depth = 64;
+    let (ftl, lane) = (bench.ftl(), LaneConfig::new(Box::new(closed(reads(80, 1))), depth));
+    let nand = bench.nand(&ftl);
+    let lanes = vec![LaneConfig { commands_per_queue: of_job, queues, ..lane }];
+    let mut device = Device::<Plain>::with_lanes(&bench.engine, &bench.limits, ftl, nand, lanes, Default::default());
+    device.run().expect("the run ends well");
+    device
+}
+
+#[test]
+fn a_queue_has_so_many_commands_in_the_drive() {
+    // Eight in flight, of which the drive takes in two, though it has room: each waits for the six before those.
+    for (of_drive, of_job, queues) in
+        [(Some(2), None, 1), (None, Some(2), 1), (Some(7), Some(2), 1), (Some(1), None, 2)]
+    {
+        let device = with_commands_per_queue(of_drive, of_job, (queues, 8));
+        assert_eq!(latencies(&device)[7..], [8 * COST; 73]);
+        assert_eq!(part(&device, Op::Read, Cause::HostQueue), (1 + 2 + 3 + 4 + 5 + 6) * COST + 72 * 6 * COST);
+        // All but the first two.
+        assert_eq!(device.counters().full_queue_waits, 78);
+    }
+    let free = with_commands_per_queue(Some(8), None, (1, 8));
+    assert_eq!((part(&free, Op::Read, Cause::HostQueue), free.counters().full_queue_waits), (0, 0));
+}
+
 /// Requests of each job among the first `count` that completed, with so many queues each.
 fn shares(protocol: ProtocolConfig, queues: &[u32], weights: Option<&[u32]>, count: usize) -> Vec<usize> {
     let mut bench = empty(protocol);

@@ -215,6 +215,11 @@ pub struct JobConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65_535))]
     pub queues: Option<u32>,
+    /// Commands of each of its queues that the drive has at a time [count]; the others wait in the queue. Absent: as the drive
+    /// says (`controller.commands_per_queue`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65_535))]
+    pub commands_per_queue: Option<u32>,
     /// So many of its requests are taken in by the drive per second at most [1/s]; what arrives earlier waits in the host.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = above_zero)]
@@ -320,6 +325,7 @@ impl Default for JobConfig {
             priority: None,
             weight: None,
             queues: None,
+            commands_per_queue: None,
             namespace: None,
             iops_max: None,
             bandwidth_max: None,

@@ -172,14 +172,17 @@ impl JobConfig {
     }
 
     fn validate_queues(&self) -> Result<(), JobError> {
-        let problem = match self.queues {
-            Some(0) => "0 would have no commands; write at least 1".to_owned(),
-            Some(queues) if queues > QUEUES_MAX => {
-                format!("{queues} are too many, at most {QUEUES_MAX} are supported, as by NVMe")
-            }
-            _ => return Ok(()),
-        };
-        Err(JobError::new("queues", problem))
+        for (key, value) in [("queues", self.queues), ("commands_per_queue", self.commands_per_queue)] {
+            let problem = match value {
+                Some(0) => "0 would have no commands; write at least 1".to_owned(),
+                Some(value) if value > QUEUES_MAX => {
+                    format!("{value} are too many, at most {QUEUES_MAX} are supported, as by NVMe")
+                }
+                _ => continue,
+            };
+            return Err(JobError::new(key, problem));
+        }
+        Ok(())
     }
 
     fn validate_limits(&self) -> Result<(), JobError> {

@@ -73,6 +73,7 @@ fn a_job_file_speaks_fio() {
         planes: None,
         cache_size: None,
         queues: None,
+        commands_per_queue: None,
         namespace: None,
         rate_process: RateProcess::Poisson,
         blockalign: Some(Bytes(4096)),

@@ -114,6 +114,7 @@ fn protocol(drive: &LoadedDrive) -> Result<ProtocolConfig, Error> {
         interface: controller.interface,
         max_transfer: max_transfer(drive, controller.max_transfer)?,
         queue_entries: queue_entries(drive, controller)?,
+        commands_per_queue: controller.commands_per_queue,
         fetch: fetch(drive, controller)?,
         interrupts: interrupts(drive, controller)?,
     })
@@ -133,6 +134,7 @@ fn check_interface(drive: &LoadedDrive, controller: &ControllerConfig) -> Result
     let of_nvme = [
         ("controller.queues", controller.queues.is_some()),
         ("controller.queue_entries", controller.queue_entries.is_some()),
+        ("controller.commands_per_queue", controller.commands_per_queue.is_some()),
         ("controller.fetch_time", controller.fetch_time.is_some()),
         ("controller.fetch_entries", controller.fetch_entries.is_some()),
         ("controller.fetches_in_flight", controller.fetches_in_flight.is_some()),
@@ -168,6 +170,7 @@ fn queue_entries(drive: &LoadedDrive, controller: &ControllerConfig) -> Result<O
     let of_nvme = [
         ("controller.queues", controller.queues, 1, QUEUES_MAX),
         ("controller.queue_entries", controller.queue_entries, 2, QUEUE_ENTRIES_MAX),
+        ("controller.commands_per_queue", controller.commands_per_queue, 1, QUEUES_MAX),
     ];
     for (key, value, least, most) in of_nvme {
         let problem = match value {

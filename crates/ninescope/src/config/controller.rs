@@ -39,6 +39,11 @@ pub struct ControllerConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2, max = 65_536))]
     pub queue_entries: Option<u32>,
+    /// Commands of each queue that the drive has at a time [count], where the job says nothing else; the others wait in the queue.
+    /// Absent: as many as it has room for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65_535))]
+    pub commands_per_queue: Option<u32>,
     /// From the doorbell until the controller has read a command out of its queue [ns]; absent: no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = above_zero)]
@@ -93,6 +98,7 @@ impl Default for ControllerConfig {
             max_transfer: None,
             queues: None,
             queue_entries: None,
+            commands_per_queue: None,
             fetch_time: None,
             fetch_entries: None,
             fetches_in_flight: None,

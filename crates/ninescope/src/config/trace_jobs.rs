@@ -93,6 +93,10 @@ pub struct TraceJob {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 256))]
     pub weight: Option<u32>,
+    /// Commands of its queue that the drive has at a time [count]; absent: as the drive says (`controller.commands_per_queue`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65_535))]
+    pub commands_per_queue: Option<u32>,
     /// So many requests per second are taken in at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = above_zero)]

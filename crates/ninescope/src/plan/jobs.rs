@@ -383,9 +383,15 @@ impl Jobs {
     /// [`Error::Input`] that names the first one that has none left.
     fn check_queues(&self, assembly: &Assembly) -> Result<(), Error> {
         let sata = assembly.config.controller.interface == Interface::Sata;
-        if let Some(index) = self.list.iter().position(|job| sata && job.queues.is_some_and(|queues| queues > 1)) {
-            let problem = "the drive has one queue for all jobs (controller.interface = \"sata\")";
-            return Err(self.refused(index, &JobError::new("queues", problem)));
+        let problem = "the drive has one queue for all jobs (controller.interface = \"sata\")";
+        for (index, job) in self.list.iter().chain(self.traces.stand_ins()).enumerate().filter(|_| sata) {
+            let of_nvme = [
+                ("queues", job.queues.is_some_and(|queues| queues > 1)),
+                ("commands_per_queue", job.commands_per_queue.is_some()),
+            ];
+            if let Some((key, _)) = of_nvme.into_iter().find(|(_, given)| *given) {
+                return Err(self.refused(index, &JobError::new(key, problem)));
+            }
         }
         let most = assembly.config.controller.queues.unwrap_or(QUEUES_MAX);
         let mut sum = 0_u64;
@@ -457,6 +463,7 @@ impl Jobs {
                 turns,
                 limit,
                 queues,
+                commands_per_queue: job.commands_per_queue,
                 ..LaneConfig::new(Box::new(workload), job.iodepth)
             })
         };

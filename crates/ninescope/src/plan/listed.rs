@@ -86,11 +86,15 @@ pub(super) fn on_drive(
     let lane = |tenant: usize| {
         let own: Vec<Request> = requests.iter().skip(tenant).step_by(tenants).copied().collect();
         let turns = Turns { class: urgency(tenant), weight: (tenant % 2 == 1).then_some(1 + tenant as u32) };
-        let queues = if assembly.engine.protocol.has_queues() { 1 + tenant as u32 % 3 } else { 1 };
+        let protocol = &assembly.engine.protocol;
+        let queues = if protocol.has_queues() { 1 + tenant as u32 % 3 } else { 1 };
+        // Every other one has more of each than the drive says.
+        let commands_per_queue = protocol.commands_per_queue.filter(|_| tenant % 2 == 1).map(|commands| commands + 1);
         let limit = limit.filter(|_| tenant == 0);
         LaneConfig {
             turns,
             queues,
+            commands_per_queue,
             limit,
             ..LaneConfig::new(Box::new(Listed { requests: own.into_iter(), arrival }), queue_depth)
         }

@@ -200,13 +200,14 @@ impl TenantTraces {
     pub fn lanes(self) -> Result<Vec<LaneConfig>, Error> {
         let lane = |tenant: TenantTrace| {
             let TenantTrace { job, stand_in, trace, .. } = tenant;
-            let limit = limit_of(&stand_in);
+            let (limit, commands_per_queue) = (limit_of(&stand_in), stand_in.commands_per_queue);
             let workload = Box::new(TraceReader::open(&trace.path, trace.options)?);
             Ok(LaneConfig {
                 duration: job.duration.map(|time| Ns(time.0)),
                 begins: job.startdelay.map_or(Ns::ZERO, |time| Ns(time.0)),
                 turns: Turns { class: job.priority.unwrap_or_default(), weight: job.weight },
                 limit,
+                commands_per_queue,
                 ..LaneConfig::new(workload, job.iodepth.unwrap_or(u32::MAX))
             })
         };
@@ -247,6 +248,7 @@ fn stand_in(name: &str, job: &TraceJob) -> JobConfig {
         dies: job.dies.clone(),
         planes: job.planes.clone(),
         cache_size: job.cache_size,
+        commands_per_queue: job.commands_per_queue,
         ..JobConfig::default()
     }
 }

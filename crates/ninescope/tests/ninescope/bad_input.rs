@@ -292,6 +292,12 @@ fn mistakes_in_a_set_name_it() {
         ("controller.queues=0", &["controller.queues is 0, at least 1"]),
         ("controller.queue_entries=65537", &["controller.queue_entries is 65537, at most 65536"]),
         ("controller.queue_entries=1", &["controller.queue_entries is 1, at least 2"]),
+        ("controller.commands_per_queue=0", &["controller.commands_per_queue is 0, at least 1"]),
+        ("controller.commands_per_queue=65536", &["controller.commands_per_queue is 65536, at most 65535"]),
+        (
+            "controller={interface=\"sata\",queue_depth=32,commands_per_queue=9}",
+            &["controller.commands_per_queue", "sata"],
+        ),
         ("controller.fetch_entries=4", &["controller.fetch_entries", "needs `fetch_time`"]),
         ("controller.fetches_in_flight=2", &["controller.fetches_in_flight", "needs `fetch_time`"]),
         ("controller.fetch_time=0ns", &["controller.fetch_time", "must not be zero"]),

@@ -393,9 +393,12 @@ fn a_value_that_is_no_such_thing_names_the_key_of_its_job() {
     }
     let told = input_error(&file(&scratch, "weight.toml", "[[jobs]]\nrw = \"read\"\nweight = 0\n"));
     assert!(told.contains("jobs[0].weight: 0 would never have its turn"), "{told}");
-    for (key, value, words) in
-        [("queues", "65536", "the drive has 65535"), ("namespace", "2", "there is no namespace 2")]
-    {
+    for (key, value, words) in [
+        ("queues", "65536", "the drive has 65535"),
+        ("commands_per_queue", "0", "would have no commands"),
+        ("commands_per_queue", "65536", "too many"),
+        ("namespace", "2", "there is no namespace 2"),
+    ] {
         let text = format!("[[jobs]]\nrw = \"read\"\n{key} = {value}\n");
         let told = input_error(&file(&scratch, "one.toml", &text));
         assert!(told.contains(&format!("jobs[0].{key}: ")) && told.contains(words), "{told}");

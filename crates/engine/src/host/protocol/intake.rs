@@ -3,9 +3,9 @@
 use ninescope_kernel::Ns;
 use ninescope_model::{Arrival, Request};
 
-use super::Protocol;
 use super::fetch::Fetching;
 use super::parts::Part;
+use super::{Protocol, Queue};
 use crate::error::SimulationError;
 use crate::host::{Host, HostCommand, HostFront};
 use crate::run::Run;
@@ -13,7 +13,8 @@ use crate::run::Run;
 impl HostFront {
     fn queue_is_ready(&self, protocol: &Protocol, queue: usize, now: Ns) -> bool {
         let lane = protocol.lane_of(queue);
-        protocol.queues[queue].commands < protocol.config.commands_per_queue()
+        let Queue { commands, most, .. } = protocol.queues[queue];
+        commands < protocol.config.filled_entries().min(most)
             && (protocol.has_rest(lane) || self.lanes[lane].is_ready(now))
     }
 
@@ -27,7 +28,7 @@ impl HostFront {
     /// The first lane that submits a request before the device takes it in.
     #[inline(never)]
     pub(in crate::host) fn submitting_lane(&self, protocol: &Protocol, now: Ns) -> Option<usize> {
-        let ahead = protocol.config.has_queues();
+        let ahead = protocol.has_queues();
         (0..self.lanes.len()).find(|&lane| ahead && self.submits_ahead(protocol, lane, now))
     }
 
@@ -104,7 +105,10 @@ impl Host {
         }
         let Some(protocol) = &mut self.front.protocol else { return Ok(None) };
         let Some((_, part)) = protocol.next_part(lane) else { return Ok(None) };
-        if part.waited_since < now {
+        let room_since = protocol.queues[queue].room_since;
+        protocol.held_by_queue = room_since.saturating_since(part.request.submitted);
+        run.counters.full_queue_waits += u64::from(room_since == now && part.request.submitted < now);
+        if part.waited_since.max(room_since) < now {
             run.meter.queue_holders.slot_taken(now);
         }
         self.front.inside += 1;
@@ -166,7 +170,7 @@ impl Host {
     pub fn part_leaves(&mut self, now: Ns, index: u32, command: &HostCommand) -> (bool, Option<HostCommand>) {
         self.commands.remove(index);
         let awaited = self.is_awaited(now) && !self.gathers();
-        let whole = self.front.protocol.as_mut().and_then(|protocol| protocol.part_completed(index, command));
+        let whole = self.front.protocol.as_mut().and_then(|protocol| protocol.part_completed(now, index, command));
         if !self.gathers() {
             self.front.inside -= 1;
         }

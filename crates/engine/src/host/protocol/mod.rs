@@ -12,7 +12,7 @@ mod sata;
 
 use std::collections::VecDeque;
 
-use ninescope_kernel::Slab;
+use ninescope_kernel::{Ns, Slab};
 
 use super::lane::LaneConfig;
 use crate::config::ProtocolConfig;
@@ -28,6 +28,10 @@ struct Queue {
     lane: u16,
     /// Its commands that were taken in and that the host was not told of.
     commands: u32,
+    /// So many of them the drive has at most, whatever entries there are [count].
+    most: u32,
+    /// When the drive last had as many, and then one fewer.
+    room_since: Ns,
 }
 
 /// What a command inside belongs to.
@@ -41,6 +45,8 @@ struct OfCommand {
 #[derive(Debug)]
 pub(super) struct Protocol {
     config: ProtocolConfig,
+    /// By lane: commands of each of its queues that the drive has, where it says anything of them.
+    of_lanes: Vec<Option<u32>>,
     queues: Vec<Queue>,
     /// The queue that is asked first: the one after the last that was served.
     turn: usize,
@@ -60,6 +66,8 @@ pub(super) struct Protocol {
     interrupts: Option<Interrupts>,
     /// The command taken in last has the drive for itself.
     alone: bool,
+    /// How long the drive had as many commands of its queue as it may, while that one waited.
+    held_by_queue: Ns,
     /// Commands taken in so far.
     commands: u64,
 }
@@ -67,15 +75,19 @@ pub(super) struct Protocol {
 impl Protocol {
     /// That of a host of these lanes; `None` where each request is a command, taken in at once and told of at once.
     pub fn new(config: &ProtocolConfig, lanes: &[LaneConfig]) -> Option<Box<Self>> {
-        if *config == ProtocolConfig::default() && lanes.iter().all(|lane| lane.queues <= 1) {
+        let is_plain = |lane: &LaneConfig| lane.queues <= 1 && lane.commands_per_queue.is_none();
+        if *config == ProtocolConfig::default() && lanes.iter().all(is_plain) {
             return None;
         }
-        let of_lane =
-            |(lane, config): (u16, &LaneConfig)| vec![Queue { lane, commands: 0 }; config.queues.max(1) as usize];
+        let of_lane = |(lane, of_lane): (u16, &LaneConfig)| {
+            let most = of_lane.commands_per_queue.or(config.commands_per_queue).unwrap_or(u32::MAX).max(1);
+            vec![Queue { lane, commands: 0, most, room_since: Ns::ZERO }; of_lane.queues.max(1) as usize]
+        };
         let queues: Vec<Queue> = (0..).zip(lanes).flat_map(of_lane).collect();
-        let entries = u64::from(config.commands_per_queue());
+        let entries = u64::from(config.filled_entries());
         Some(Box::new(Self {
             config: *config,
+            of_lanes: lanes.iter().map(|lane| lane.commands_per_queue).collect(),
             interrupts: config.interrupts.map(|config| Interrupts::new(config, queues.len())),
             queues,
             turn: 0,
@@ -86,6 +98,7 @@ impl Protocol {
             fetching: config.fetch.map(Fetching::new),
             of_command: Vec::new(),
             alone: false,
+            held_by_queue: Ns::ZERO,
             commands: 0,
         }))
     }
@@ -93,6 +106,21 @@ impl Protocol {
     /// What there is.
     pub fn config(&self) -> &ProtocolConfig {
         &self.config
+    }
+
+    /// By lane: commands of each of its queues that the drive has at a time, where it says anything of them.
+    pub fn of_lanes(&self) -> &[Option<u32>] {
+        &self.of_lanes
+    }
+
+    /// Whether requests wait in queues that are modelled: a job that waits for completions submits before the device has room.
+    pub fn has_queues(&self) -> bool {
+        self.config.has_queues() || self.of_lanes.iter().any(Option::is_some)
+    }
+
+    /// How long the drive had as many commands of the queue of the command taken in last as it may, while that waited.
+    pub fn held_by_queue(&self) -> Ns {
+        self.held_by_queue
     }
 
     fn lane_of(&self, queue: usize) -> usize {

@@ -111,9 +111,13 @@ impl Protocol {
     }
 
     /// A command completed. Returns its request, as one command, where that was the last one of it.
-    pub(super) fn part_completed(&mut self, slot: u32, part: &HostCommand) -> Option<HostCommand> {
+    pub(super) fn part_completed(&mut self, now: Ns, slot: u32, part: &HostCommand) -> Option<HostCommand> {
         let OfCommand { request: index, queue } = self.of_command[slot as usize];
-        self.queues[queue as usize].commands -= 1;
+        let queue = &mut self.queues[queue as usize];
+        if queue.commands == queue.most {
+            queue.room_since = now;
+        }
+        queue.commands -= 1;
         self.lane_commands[part.lane as usize] -= 1;
         let open = &mut self.requests[index];
         open.reported |= part.reported;

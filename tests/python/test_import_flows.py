@@ -1,0 +1,93 @@
+"""Flows of MQSim that differ, in one run: their mean latencies are those of MQSim.
+
+MQSim's are from CMU-SAFARI's version of October 2022, run with the usual files and what is said here:
+`Device_Response_Time` of each flow, which it cuts to whole us. There are 8 channels of 2 chips of 2 dies of
+2 planes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from conftest import NATIVE, tomllib
+from mqsim_files import changed
+
+pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+
+DRIVE = {"Chip_No_Per_Channel": "2", "Block_No_Per_Plane": "512", "Ideal_Mapping_Table": "true"}
+OF_EACH = {
+    "Device_Level_Data_Caching_Mode": "TURNED_OFF",
+    "Chip_IDs": "0,1",
+    "Initial_Occupancy_Percentage": "50",
+    "Working_Set_Percentage": "60",
+    "Average_Request_Size": "16",
+    "Stop_Time": "0",
+    "Total_Requests_To_Generate": "50000",
+}
+READS = {"Read_Percentage": "100"}
+CACHED = {"Device_Level_Data_Caching_Mode": "WRITE_CACHE"}
+SLACK = 0.02
+
+
+def of_depth(depth: int, seed: int, **values: str) -> dict[str, str]:
+    return {"Average_No_of_Reqs_in_Queue": str(depth), "Seed": str(seed), **values}
+
+
+def files_of(tmp_path: Path, drive: dict[str, str], flows: list[dict[str, str]]) -> tuple[str, str]:
+    """Write the two files of MQSim with flows that are as the usual one but for these values."""
+    config, workload = changed(tmp_path / "files", {**DRIVE, **drive})
+    text = Path(workload).read_text()
+    begin, end = text.index("\t\t<IO_Flow_Parameter_Set_S"), text.index("\t\t<IO_Flow_Parameter_Set_T")
+    told = ""
+    for values in flows:
+        one = text[begin:end]
+        for tag, value in {**OF_EACH, **values}.items():
+            one = re.sub(rf"<{tag}>[^<]*<", f"<{tag}>{value}<", one)
+        told += one
+    Path(workload).write_text(text[:begin] + told + text[text.index("\t</IO_Scenario>") :])
+    return config, workload
+
+
+@pytest.mark.parametrize(
+    ("drive", "flows", "means"),
+    [
+        pytest.param(
+            {"Queue_Fetch_Size": "16"},
+            [
+                of_depth(depth, seed, **READS, Average_Request_Size="8", Address_Alignment_Unit="8")
+                for depth, seed in ((8, 4242), (128, 99))
+            ],
+            [153, 1535],
+            id="16 commands of each are fetched",
+        ),
+    ],
+)
+def test_flows_that_differ_have_the_latencies_of_mqsim(cli, tmp_path, drive, flows, means):
+    files = files_of(tmp_path, drive, flows)
+    code, out, err = cli("import", "mqsim", *files, "--as", "mqsim", "--out", tmp_path / "out", "--json")
+    assert code == 0, err
+    command = json.loads(out)["commands"][0].split()[1:]
+    code, out, err = cli(*command, "--json")
+    assert code == 0, err
+    for job, mean in zip(json.loads(out)["by_job"], means, strict=True):
+        sides = [side for side in job["latency"].values() if side and side.get("count")]
+        sums = sum(side["count"] * side["mean_ns"] for side in sides)
+        own = sums / sum(side["count"] for side in sides) / 1_000
+        assert own == pytest.approx(mean, rel=SLACK), job["name"]
+
+
+def test_commands_of_each_flow_that_are_fetched_are_bounded_by_themselves(tmp_path):
+    """What 16 of each are is no more than that of a flow alone, whatever the depth of others."""
+    from ninescope import mqsim
+
+    flows = [of_depth(8, 1), of_depth(128, 2)]
+    for as_mqsim in (False, True):
+        imported = mqsim.convert(*files_of(tmp_path, {"Queue_Fetch_Size": "16"}, flows), as_mqsim=as_mqsim)
+        controller = tomllib.loads(imported.files()["drive.toml"])["controller"]
+        assert (controller["queue_depth"], controller["commands_per_queue"]) == (32, 16)
+        shallow = mqsim.convert(*files_of(tmp_path, {"Queue_Fetch_Size": "128"}, flows), as_mqsim=as_mqsim)
+        assert "commands_per_queue" not in tomllib.loads(shallow.files()["drive.toml"])["controller"]
