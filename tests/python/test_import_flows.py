@@ -91,3 +91,19 @@ def test_commands_of_each_flow_that_are_fetched_are_bounded_by_themselves(tmp_pa
         assert (controller["queue_depth"], controller["commands_per_queue"]) == (32, 16)
         shallow = mqsim.convert(*files_of(tmp_path, {"Queue_Fetch_Size": "128"}, flows), as_mqsim=as_mqsim)
         assert "commands_per_queue" not in tomllib.loads(shallow.files()["drive.toml"])["controller"]
+
+
+def test_a_write_is_as_large_as_the_mean_of_all_that_are_written(tmp_path):
+    """Three of four writes are of 4 KiB, one of 12 KiB on two pages: 48 sectors on five, and no reads."""
+    from ninescope import mqsim
+
+    count, size, unit = "Total_Requests_To_Generate", "Average_Request_Size", "Address_Alignment_Unit"
+    flows = [
+        of_depth(4, 1, **CACHED, **{size: "8", unit: "8", count: "30000"}),
+        of_depth(4, 2, **CACHED, **{size: "24", unit: "16", count: "10000"}),
+        of_depth(4, 3, **CACHED, **READS, **{size: "256"}),
+    ]
+    imported = mqsim.convert(*files_of(tmp_path, {}, flows), as_mqsim=True)
+    pages = tomllib.loads(imported.files()["drive.toml"])["controller"]["shared_buffered_pages"]
+    planes = 8 * 2 * 2 * 2
+    assert pages == round(planes * 16 / ((3 * 8 + 24) / (3 + 2)))

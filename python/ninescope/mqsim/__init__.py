@@ -183,7 +183,7 @@ def convert(
         flows=len(flows),
         traces=any(flow.trace for flow in flows),
         written=Written(
-            lambda page: sum(flow.sectors_of_writes(page) for flow in flows) / len(flows),
+            lambda page: _sectors_of_page(flows, page),
             lambda: _sizes_written(flows),
         ),
     )
@@ -203,11 +203,27 @@ def _keep_queues(flows: list[Flow], drive: Drive) -> None:
         drive.put("controller.commands_per_queue", drive.fetched_of_each, why)
 
 
+def _writes_of(flows: list[Flow]) -> list[float]:
+    """Return how often each flow writes, where that is known of all; else all alike."""
+    counts = [flow.writes() for flow in flows]
+    known = [count for count in counts if count is not None]
+    return known if len(known) == len(flows) and any(known) else [1.0] * len(flows)
+
+
+def _sectors_of_page(flows: list[Flow], page: int) -> float:
+    """Return how many sectors of a page of so many a write has, in the mean of all pages that are written."""
+    written = [
+        (writes * flow.mean_written(page), flow.sectors_of_writes(page))
+        for flow, writes in zip(flows, _writes_of(flows), strict=True)
+    ]
+    return sum(moved for moved, _ in written) / sum(moved / of_page for moved, of_page in written)
+
+
 def _sizes_written(flows: list[Flow]) -> dict[int, float]:
-    """Return the shares of writes of so many sectors, of flows that write alike often."""
+    """Return the shares of writes of so many sectors."""
     found: collections.Counter[int] = collections.Counter()
-    for flow in flows:
-        found.update(flow.sizes_written())
+    for flow, writes in zip(flows, _writes_of(flows), strict=True):
+        found.update({sectors: writes * share for sectors, share in flow.sizes_written().items()})
     return dict(found)
 
 

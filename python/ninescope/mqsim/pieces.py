@@ -45,6 +45,11 @@ def requests_of(path: str) -> int:
     return sum(len(ops) for ops, _, _ in _batches(path))
 
 
+def writes_of(path: str) -> int:
+    """Count the writes of a trace."""
+    return sum(int((ops == _WRITE).sum()) for ops, _, _ in _batches(path))
+
+
 def of_trace(path: str, page: int) -> float | None:
     """Return the mean for the writes of a trace; None where it has none."""
     sectors = pages = 0

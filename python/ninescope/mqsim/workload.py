@@ -61,6 +61,20 @@ class Flow(Part):
             return pieces.of_trace(self.trace, page) or page
         return page
 
+    def writes(self) -> float | None:
+        """Return how many writes it makes; None where that is not known."""
+        if self.trace is not None:
+            return pieces.writes_of(self.trace) if Path(self.trace).is_file() else None
+        reads = self.table.get("rwmixread", 0 if "write" in self.table["rw"] else 100)
+        requests = self.table.get("requests")
+        return requests * (1 - reads / 100) if requests is not None else None if reads < 100 else 0.0
+
+    def mean_written(self, page: int) -> float:
+        """Return how many sectors a write has in the mean, or a page where that is not known."""
+        sizes = self.sizes_written()
+        moved = sum(sectors * share for sectors, share in sizes.items())
+        return moved / sum(sizes.values()) if sizes else page
+
     def sizes_written(self) -> dict[int, float]:
         """Return the shares of writes of so many sectors; none where they are not known."""
         if self.written:
