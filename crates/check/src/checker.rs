@@ -11,15 +11,16 @@ mod moves;
 mod zones;
 
 use ninescope::CheckLevel;
-use ninescope_engine::{BufferLimits, Event, Interface, Probe, QueueClass, SimulationError, View, WriteCompletion};
+use ninescope_engine::{Event, Interface, Probe, QueueClass, SimulationError, View, WriteCompletion};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
-use ninescope_model::{Op, Ppa, Source};
+use ninescope_model::{Cause, Op, Ppa, Source};
 
 use crate::blame::Blame;
 use crate::blocks::{Blocks, group_of_block};
 use crate::breakage::BadBlockBook;
 use crate::cache_holders::CacheHolders;
+use crate::classes::ClassBook;
 use crate::dies::Dies;
 use crate::dram::DramBook;
 use crate::firmware::FirmwareBook;
@@ -98,6 +99,7 @@ pub struct Checker {
     parity: Option<ParityBook>,
     streams: Option<StreamBook>,
     sectors: Option<SectorBook>,
+    classes: Option<ClassBook>,
     homes: Option<HomeBook>,
     placement: Option<PlacementBook>,
     zones: Option<ZoneBook>,
@@ -148,6 +150,7 @@ impl Checker {
             parity: None,
             streams: None,
             sectors: None,
+            classes: None,
             homes: None,
             placement: None,
             zones: None,
@@ -196,13 +199,12 @@ impl Checker {
         (self.requests.taken_in(), self.requests.completed_count())
     }
 
-    fn started(&mut self, view: &View<'_>, completes_at_program: bool, buffer: BufferLimits, lanes: usize) -> Checked {
+    fn started(&mut self, view: &View<'_>, completes_at_program: bool, lanes: usize) -> Checked {
         let geometry = view.ftl.geometry();
         self.dies.started(geometry.dies());
         self.transfers.started(geometry.channels);
         self.blocks.started(view);
         self.groups.started(view);
-        self.space.started(view, buffer);
         self.banks = ScmBanks::started(view, self.level == CheckLevel::Full);
         self.tier = TierBook::started(view, self.level == CheckLevel::Full);
         self.codes = ReliabilityBook::started(view, self.level == CheckLevel::Full).map(Box::new);
@@ -365,6 +367,7 @@ impl Checker {
         self.requests.measuring_began();
         self.ledger.measuring_began(self.groups.handed_out);
         (self.queues.non_queued, self.queues.waited) = (0, 0);
+        self.space.part_stalls = 0;
         self.dies.measuring_began(view.now);
         self.transfers.measuring_began(view.now);
         if let Some(banks) = &mut self.banks {
@@ -434,6 +437,7 @@ impl Checker {
             book.finished(view, &mut self.marks)?;
         }
         self.queues.compare(view)?;
+        self.space.compare(view)?;
         self.ledger.compare(view)?;
         if let Some(book) = &self.bad_blocks {
             book.compare(view)?;
@@ -492,8 +496,11 @@ impl Probe for Checker {
                 queue_commands,
                 limits,
                 buffer,
+                buffer_parts,
                 throttle,
+                classes,
             } => {
+                self.classes = classes.map(ClassBook::started);
                 self.sectors = SectorBook::started(view, sectors);
                 self.throttle = Throttle::started(view, throttle);
                 self.requests.started(lane_depths);
@@ -507,7 +514,8 @@ impl Probe for Checker {
                 self.places.started(limits.iter().map(Option::is_some).collect());
                 self.cache_holders = CacheHolders::started(view, limits.len());
                 self.map_holders = MapHolders::started(view, limits.len()).filter(|_| self.level == CheckLevel::Full);
-                self.started(view, write_completion == WriteCompletion::Program, buffer, lane_depths.len())
+                self.space.started(view, buffer, buffer_parts);
+                self.started(view, write_completion == WriteCompletion::Program, lane_depths.len())
             }
             Event::Fetched { slot, id, lane, queue, request, whole } => {
                 self.ledger.taken_in(&request, &whole);
@@ -595,6 +603,10 @@ impl Probe for Checker {
                 if let (QueueClass::HostRead, Some(book)) = (class, &mut self.map) {
                     book.read_dispatched(view, command, accesses)?;
                 }
+                if let Some(book) = &mut self.classes {
+                    let requests = &self.requests;
+                    book.dispatched(view.now, command, accesses, |slot| requests.last_of(slot).lane)?;
+                }
                 if let Some(blame) = &mut self.blame {
                     blame.dispatched(view, command, (class, accesses), self.map_holders.as_ref());
                 }
@@ -613,7 +625,10 @@ impl Probe for Checker {
                     None => Ok(()),
                 }
             }
-            Event::WriteStalled { lpa, .. } => {
+            Event::WriteStalled { slot, lpa, cause } => {
+                if cause == Cause::BufferStall {
+                    self.space.waits_for_buffer(self.requests.last_of(slot).lane);
+                }
                 if let Some(book) = &self.partitions {
                     book.stalled(view, lpa, &mut self.marks);
                 }

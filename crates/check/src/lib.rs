@@ -14,6 +14,7 @@ mod blocks;
 mod breakage;
 mod cache_holders;
 mod checker;
+mod classes;
 mod die_sets;
 mod dies;
 mod dram;

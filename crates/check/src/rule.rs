@@ -36,6 +36,8 @@ rules! {
         "Where completions are gathered, the host is told of all of a queue with the last of so many, or so long after the first of them, whichever is first.";
     HostQueues, "host-queues",
         "No queue of the host has more commands than entries, and no more in the drive than it may, and the drive reads as many of one queue at a time as it may, for as long as that takes.";
+    Classes, "classes",
+        "Where dies go by the classes of jobs, no read of another class is taken up while one of an urgent job waits on its die.";
     NonQueued, "non-queued",
         "On SATA a FLUSH or TRIM has the drive for itself, and no more than 32 commands are inside.";
     LaneDepth, "lane-depth",
@@ -57,7 +59,7 @@ rules! {
     StreamChannels, "stream-channels",
         "A kind of data that has channels of its own is written there unless all of them are full, and no plane that is full takes a unit.";
     Space, "space",
-        "Host writes leave the reserve alone, and all free groups where collection is in the foreground until it has gained enough or finds nothing to do; no page goes into a write buffer that is full.";
+        "Host writes leave the reserve alone, and all free groups where collection is in the foreground until it has gained enough or finds nothing to do; no page goes into a write buffer that is full, or into a tenant's part of it that is.";
     Throttle, "throttle", "While little is free, a unit that the host writes is placed as long after the one before it as the throttle says.";
     BadBlocks, "bad-blocks",
         "No program goes to a block of which one failed or that is retired; a group is retired empty, for a failure or when it is worn out; the drive takes no more writes when a pool has too few groups, and not before.";

@@ -1,6 +1,8 @@
 //! What host writes may take: free groups, as far as garbage collection leaves them, and room in the write buffer.
 
-use ninescope_engine::{BufferLimits, Dropped, View};
+use std::collections::BTreeMap;
+
+use ninescope_engine::{BufferLimits, BufferPartsConfig, Dropped, View};
 use ninescope_ftl::GroupState;
 use ninescope_media::nand::FlashCommand;
 use ninescope_model::{BlockGroup, Pool, Ppa, Stream};
@@ -28,6 +30,45 @@ pub struct Space {
     buffered: Vec<u32>,
     buffered_in_all: u32,
     limits: Option<BufferLimits>,
+    /// Parts of the buffer, where tenants have any.
+    parts: Option<Parts>,
+    /// Waits for room in a part since measuring began.
+    pub part_stalls: u64,
+}
+
+/// Parts of the buffer.
+#[derive(Debug)]
+struct Parts {
+    rules: BufferPartsConfig,
+    /// By part: filled pages.
+    filled: Vec<u32>,
+    /// By first unit of a page that is begun, or was not programmed to its end: who wrote into it first. None: the drive.
+    begun_by: BTreeMap<u32, Option<u16>>,
+}
+
+impl Parts {
+    fn of(&self, tenant: Option<u16>) -> usize {
+        tenant.and_then(|tenant| self.rules.of_tenant.get(tenant as usize)).map_or(0, |&part| part as usize)
+    }
+
+    fn of_page(&self, page: u32) -> usize {
+        self.of(self.begun_by.get(&page).copied().flatten())
+    }
+
+    fn is_full(&self, tenant: Option<u16>) -> bool {
+        let part = self.of(tenant);
+        self.filled[part] >= self.rules.pages[part]
+    }
+
+    fn page_filled(&mut self, page: u32) {
+        let part = self.of_page(page);
+        self.filled[part] += 1;
+    }
+
+    fn page_left(&mut self, page: u32) {
+        let part = self.of_page(page);
+        self.filled[part] -= 1;
+    }
 }
 
 /// The die of a pool, or the set of dies that it lies on.
@@ -37,7 +78,7 @@ fn set_of_pool(view: &View<'_>, pool: Pool) -> usize {
 
 impl Space {
     /// Takes over what preparing left. Nothing is on its way to the media.
-    pub fn started(&mut self, view: &View<'_>, limits: BufferLimits) {
+    pub fn started(&mut self, view: &View<'_>, limits: BufferLimits, parts: Option<&BufferPartsConfig>) {
         let geometry = view.ftl.geometry();
         self.reserve = view.ftl.reserve_groups();
         self.marks = view.ftl.rules().gc_trigger.chosen().holds_host_at(self.reserve);
@@ -45,6 +86,23 @@ impl Space {
         self.pools = (0..geometry.pools()).map(Pool).map(of).collect();
         self.buffered = vec![0; (geometry.pools() / geometry.pools_per_die().max(1)) as usize];
         (self.buffered_in_all, self.limits) = (0, Some(limits));
+        self.parts = parts.map(|rules| Parts {
+            rules: rules.clone(),
+            filled: vec![0; rules.pages.len()],
+            begun_by: BTreeMap::new(),
+        });
+    }
+
+    /// A write of a tenant waits, for room in the buffer.
+    pub fn waits_for_buffer(&mut self, tenant: u16) {
+        self.part_stalls += u64::from(self.parts.as_ref().is_some_and(|parts| parts.is_full(Some(tenant))));
+    }
+
+    /// What the device counted is what was seen.
+    pub fn compare(&self, view: &View<'_>) -> Checked {
+        let (said, seen) = (view.counters.part_stalls, self.part_stalls);
+        require!(said == seen, Ledger, view.now, "engine.part_stalls is {said}, {seen} were seen");
+        Ok(())
     }
 
     fn pool(&mut self, view: &View<'_>, group: BlockGroup) -> &mut PoolSpace {
@@ -62,9 +120,9 @@ impl Space {
         self.free_changed(view.ftl.geometry().pool_and_block(group).0);
     }
 
-    /// A unit of a stream of the host got a place.
+    /// A unit of a stream of the host got a place, which a tenant wrote, or the drive.
     #[inline]
-    pub fn host_unit(&mut self, view: &View<'_>, place: Ppa) -> Checked {
+    pub fn host_unit(&mut self, view: &View<'_>, place: Ppa, tenant: Option<u16>) -> Checked {
         let geometry = view.ftl.geometry();
         let (group, offset) = geometry.group_and_offset(place);
         let pool = geometry.pool_and_block(group).0;
@@ -89,11 +147,28 @@ impl Space {
             );
             self.opened(view, group);
         }
+        let page = geometry.first_unit_of_page(place).0;
+        if let Some(parts) = &mut self.parts {
+            require!(
+                !parts.is_full(tenant),
+                Space,
+                view.now,
+                "unit {place} of tenant {tenant:?} goes into a part of the write buffer that is full: {parts:?}"
+            );
+            parts.begun_by.entry(page).or_insert(tenant);
+        }
         if (offset + 1).is_multiple_of(geometry.units_per_page()) {
-            self.buffered[die] += 1;
-            self.buffered_in_all += 1;
+            self.page_filled(die, page);
         }
         Ok(())
+    }
+
+    fn page_filled(&mut self, die: usize, page: u32) {
+        self.buffered[die] += 1;
+        self.buffered_in_all += 1;
+        if let Some(parts) = &mut self.parts {
+            parts.page_filled(page);
+        }
     }
 
     /// A move got a place.
@@ -109,8 +184,7 @@ impl Space {
         let geometry = view.ftl.geometry();
         if !view.ftl.stream_of(last).is_of_moves() {
             let pool = geometry.pool_and_block(geometry.group_and_offset(last).0).0;
-            self.buffered[set_of_pool(view, pool)] += 1;
-            self.buffered_in_all += 1;
+            self.page_filled(set_of_pool(view, pool), geometry.first_unit_of_page(last).0);
         }
     }
 
@@ -133,15 +207,19 @@ impl Space {
     }
 
     /// A page whose group failed goes to another one; where its program has ended it is in the buffer again.
-    pub fn page_rewritten(&mut self, view: &View<'_>, to: Ppa, programmed: bool) {
+    pub fn page_rewritten(&mut self, view: &View<'_>, (from, to): (Ppa, Ppa), programmed: bool) {
         let (group, offset) = view.ftl.geometry().group_and_offset(to);
         if offset == 0 {
             self.opened(view, group);
         }
+        if let Some(parts) = &mut self.parts
+            && let Some(tenant) = parts.begun_by.remove(&from.0)
+        {
+            parts.begun_by.insert(to.0, tenant);
+        }
         if programmed && !view.ftl.stream_of(to).is_of_moves() {
             let geometry = view.ftl.geometry();
-            self.buffered[set_of_pool(view, geometry.pool_and_block(group).0)] += 1;
-            self.buffered_in_all += 1;
+            self.page_filled(set_of_pool(view, geometry.pool_and_block(group).0), to.0);
         }
     }
 
@@ -152,6 +230,9 @@ impl Space {
             let pool = geometry.pool_and_block(geometry.group_and_offset(page).0).0;
             self.buffered[set_of_pool(view, pool)] -= 1;
             self.buffered_in_all -= 1;
+            if let Some(parts) = &mut self.parts {
+                parts.page_left(page.0);
+            }
         }
     }
 
@@ -167,6 +248,11 @@ impl Space {
             require!(*of_die > 0, Space, view.now, "die {} programs a page that is in no buffer", command.die);
             *of_die -= 1;
             self.buffered_in_all -= 1;
+            if let Some(parts) = &mut self.parts {
+                let geometry = view.ftl.geometry();
+                let number = command.page * geometry.frontier_planes + plane as u32 % geometry.frontier_planes;
+                parts.page_left(geometry.first_unit(group).0 + number * geometry.units_per_page());
+            }
         }
         Ok(())
     }
@@ -174,7 +260,15 @@ impl Space {
     /// A group is free.
     pub fn erased(&mut self, view: &View<'_>, group: BlockGroup) {
         self.pool(view, group).free += 1;
-        self.free_changed(view.ftl.geometry().pool_and_block(group).0);
+        let geometry = view.ftl.geometry();
+        self.free_changed(geometry.pool_and_block(group).0);
+        if let Some(parts) = &mut self.parts {
+            let (first, units) = (geometry.first_unit(group).0, geometry.units_per_group());
+            let gone: Vec<u32> = parts.begun_by.range(first..first + units).map(|(&page, _)| page).collect();
+            for page in gone {
+                parts.begun_by.remove(&page);
+            }
+        }
     }
 
     /// Host writes of a pool go on, although garbage collection did not gain what they waited for: they did wait, and it finds

@@ -95,6 +95,16 @@ pub struct SectorRules {
     pub rests: bool,
 }
 
+/// Parts of the write buffer that tenants have for themselves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BufferPartsConfig {
+    /// Filled pages of each that wait for their program at most; the first one is for all who have none of their own, and for the
+    /// drive [count]. Empty: all share the buffer.
+    pub pages: Vec<u32>,
+    /// By tenant: his part; of those behind the last one the first.
+    pub of_tenant: Vec<u32>,
+}
+
 /// The controller and its scheduling.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
@@ -110,6 +120,8 @@ pub struct EngineConfig {
     pub buffered_pages: u32,
     /// Host pages of all dies together that are filled and not yet programmed [count]; `None`: the sum of the dies' own.
     pub shared_buffered_pages: Option<u32>,
+    /// Who has parts of these for himself.
+    pub buffer_parts: BufferPartsConfig,
     /// After this long a partly filled page is padded and programmed; `None`: it waits to be filled.
     pub page_timeout: Option<Ns>,
     /// Whether commands to several planes of a die are merged.

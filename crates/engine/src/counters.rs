@@ -56,6 +56,8 @@ pub struct EngineCounters {
     pub allocation_stalls: u64,
     /// Waits of host writes for room in the write buffer; one of several units may wait more than once.
     pub buffer_stalls: u64,
+    /// Those of them for room in a part of it that is a tenant's own, or is left for others.
+    pub part_stalls: u64,
     /// Pages padded because a FLUSH, a timeout or the absence of a write buffer sent them out.
     pub padded_pages: u64,
     /// Pages padded because of `page_timeout`.
@@ -84,6 +86,8 @@ pub struct EngineCounters {
     pub resumes: u64,
     /// Sectors of TRIM commands that cover a unit only in part and were ignored.
     pub trim_sectors_ignored: u64,
+    /// Accesses that a die took up before others that had waited longer, because of the class of the job that they are for.
+    pub class_passes: u64,
     /// Times an operation waited for its channel.
     pub channel_waits: u64,
     /// Commands that write and are to complete when that is on the media.

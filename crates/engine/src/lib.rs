@@ -26,7 +26,10 @@ mod scm;
 mod tier;
 mod transaction;
 
-pub use config::{Coalescing, EngineConfig, Fetch, Interface, ProtocolConfig, RunLimits, SectorRules, WriteCompletion};
+pub use config::{
+    BufferPartsConfig, Coalescing, EngineConfig, Fetch, Interface, ProtocolConfig, RunLimits, SectorRules,
+    WriteCompletion,
+};
 pub use counters::EngineCounters;
 pub use device::kind::{Kind, OnHeap, Plain, Watched};
 pub use device::{Device, HostEnd, Progress, Seen};

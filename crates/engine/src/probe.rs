@@ -10,9 +10,11 @@ use ninescope_ftl::{Broken, Ftl, ZoneError};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{FlashCommand, Nand};
 use ninescope_media::scm::{ScmCommand, ScmCommandKind, Verified};
-use ninescope_model::{BankId, BlockGroup, Cause, DieId, Lpa, Op, Pool, Ppa, Request, SlotId, Source, ZoneCommand};
+use ninescope_model::{
+    BankId, BlockGroup, Cause, DieId, Lpa, Op, Pool, Ppa, Request, SlotId, Source, UrgencyClass, ZoneCommand,
+};
 
-use crate::config::{ProtocolConfig, SectorRules, WriteCompletion};
+use crate::config::{BufferPartsConfig, ProtocolConfig, SectorRules, WriteCompletion};
 use crate::counters::EngineCounters;
 use crate::dram::{Dram, DramAccess};
 use crate::error::SimulationError;
@@ -105,8 +107,8 @@ impl Default for Access {
 pub enum Event<'a> {
     /// The run begins: what the FTL and the media hold is what preparing left.
     /// `write_completion` is when writes complete, `sectors` what goes by sector, `protocol` what lies between requests and commands, `lane_depths` the most
-    /// requests that each lane has inside, `queue_commands` how many commands of each of its queues the drive has where the lane says so, `limits` how much of each is taken in at most, `buffer` how much the write buffer takes,
-    /// `throttle` what holds host writes back.
+    /// requests that each lane has inside, `queue_commands` how many commands of each of its queues the drive has where the lane says so, `limits` how much of each is taken in at most, `buffer` how much the write buffer takes, `buffer_parts` how it is divided,
+    /// `throttle` what holds host writes back, `classes` those of the lanes, where dies go by them.
     Started {
         write_completion: WriteCompletion,
         sectors: SectorRules,
@@ -115,7 +117,9 @@ pub enum Event<'a> {
         queue_commands: &'a [Option<u32>],
         limits: &'a [Option<Limit>],
         buffer: BufferLimits,
+        buffer_parts: Option<&'a BufferPartsConfig>,
         throttle: Option<&'a WriteThrottleConfig>,
+        classes: Option<&'a [UrgencyClass]>,
     },
     /// A host command of a lane entered the device out of one of the host's queues; `request.submitted` is when the host submitted it. `whole` is what the host
     /// asked for, of which the command is a part, the first one where both begin at the same sector.

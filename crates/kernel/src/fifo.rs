@@ -33,6 +33,17 @@ impl Fifo {
         self.len += 1;
     }
 
+    /// Puts record `index` before all others.
+    #[inline]
+    pub fn push_front<T: ?Sized>(&mut self, records: &mut T, index: u32, link: impl Fn(&mut T, u32) -> &mut u32) {
+        *link(records, index) = self.head;
+        if self.tail == NONE {
+            self.tail = index;
+        }
+        self.head = index;
+        self.len += 1;
+    }
+
     /// Removes and returns the first record's index.
     #[inline]
     pub fn pop_front<T: ?Sized>(&mut self, records: &mut T, link: impl Fn(&mut T, u32) -> &mut u32) -> Option<u32> {
@@ -167,6 +178,19 @@ mod tests {
         fifo.push_back(&mut links[..], 2, link);
         let left: Vec<_> = std::iter::from_fn(|| fifo.pop_front(&mut links[..], link)).collect();
         assert_eq!((left, fifo.len()), (vec![4, 5, 0, 1, 2], 0));
+    }
+
+    #[test]
+    fn one_put_before_all_others_leaves_first() {
+        let mut links = [NONE; 4];
+        let mut fifo = Fifo::default();
+        fifo.push_front(&mut links[..], 1, link);
+        fifo.push_back(&mut links[..], 2, link);
+        fifo.push_front(&mut links[..], 0, link);
+        let order = [(); 4].map(|()| fifo.pop_front(&mut links[..], link));
+        assert_eq!((order, fifo.len()), ([Some(0), Some(1), Some(2), None], 0));
+        fifo.push_back(&mut links[..], 3, link);
+        assert_eq!(fifo.head(), 3);
     }
 
     #[test]

@@ -172,7 +172,7 @@ impl Checker {
             map.changed(lpa, holders.mover(migration));
         }
         self.unit_moved(view, lpa, Source::Migration);
-        self.host_unit_placed(view, old, new)?;
+        self.host_unit_placed(view, (old, new), None)?;
         if let Some(blame) = &mut self.blame {
             let mover = blame.mover(migration);
             blame.page_placed(view, new, mover);

@@ -50,7 +50,7 @@ impl Checker {
     fn page_rewritten(&mut self, view: &View<'_>, (from, to): (Ppa, Ppa), programmed: bool, moves: u32) -> Checked {
         let units = view.ftl.geometry().units_per_page();
         self.groups.page_rewritten(view, (from, to), programmed, moves)?;
-        self.space.page_rewritten(view, to, programmed);
+        self.space.page_rewritten(view, (from, to), programmed);
         if let Some(blame) = &mut self.blame {
             blame.page_rewritten(from, to);
         }

@@ -223,7 +223,7 @@ impl Checker {
         self.ledger.healed_units += 1;
         agrees(view, lpa, new)?;
         self.lies_in_its_partition(view, lpa, new)?;
-        self.host_unit_placed(view, old, new)?;
+        self.host_unit_placed(view, (old, new), None)?;
         if let Some(codes) = &mut self.codes {
             codes.healed(view, lpa, old)?;
             codes.left(old);

@@ -153,12 +153,12 @@ impl Checker {
     }
 
     /// A unit that the host wrote, or that goes where such units go, got a place.
-    pub(super) fn host_unit_placed(&mut self, view: &View<'_>, old: Ppa, new: Ppa) -> Checked {
+    pub(super) fn host_unit_placed(&mut self, view: &View<'_>, (old, new): (Ppa, Ppa), tenant: Option<u16>) -> Checked {
         self.groups.written(view, old, new)?;
         if let Some(book) = &self.homes {
             book.written(view, old, new)?;
         }
-        self.space.host_unit(view, new)
+        self.space.host_unit(view, new, tenant)
     }
 
     pub(super) fn unit_written(
@@ -188,7 +188,7 @@ impl Checker {
             book.written(view, lpa, new)?;
         }
         self.lies_in_its_partition(view, lpa, new)?;
-        self.host_unit_placed(view, old, new)?;
+        self.host_unit_placed(view, (old, new), Some(self.requests.last_of(slot).lane))?;
         if let (Some(book), Some(banks)) = (&mut self.tier, &mut self.banks) {
             banks.done_in_flash(slot, mask_of(&request, lpa, sectors_per_unit(view)).count_ones());
             book.written_below(view, lpa.0)?;

@@ -106,7 +106,7 @@ impl Checker {
         let lpa = view.ftl.translation_unit(page);
         self.ledger.map_units += 1;
         agrees(view, lpa, new)?;
-        self.host_unit_placed(view, old, new)?;
+        self.host_unit_placed(view, (old, new), None)?;
         if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
             units.changed(view, lpa, old, new)?;
             oracle.map_page_written(lpa, new);

@@ -71,6 +71,9 @@ const SHARED_ONE_OF: u64 = 3;
 /// The most tenants in one.
 pub(super) const TENANTS_MAX: u64 = 4;
 
+/// Counters of what there is among several tenants alone.
+const OF_TENANTS: [&str; 2] = ["part_stalls", "class_passes"];
+
 /// Runs a world.
 ///
 /// # Errors
@@ -119,7 +122,12 @@ fn run_twice(world: &World) -> Result<Outcome, Failure> {
     // Several tenants do not share a link that the map takes, too.
     let map_takes_link = value_at(&world.drive, "ftl.map.host_link").is_some();
     if world.seed.is_multiple_of(SHARED_ONE_OF) && !map_takes_link {
-        outcome.shared_digest = run_shared(world)?;
+        let (digest, marks) = run_shared(world)?;
+        outcome.shared_digest = digest;
+        for name in OF_TENANTS {
+            let hits = marks.get(name).copied().unwrap_or_default();
+            *outcome.marks.entry(name.to_owned()).or_default() += hits;
+        }
     }
     Ok(outcome)
 }
@@ -132,13 +140,13 @@ fn checker(world: &World, tenants: usize) -> Checker {
 }
 
 /// Runs it with several tenants under the checker: whom each request waited for is held against what was seen. Returns its
-/// digest.
-fn run_shared(world: &World) -> Result<String, Failure> {
+/// digest and its marks.
+fn run_shared(world: &World) -> Result<(String, BTreeMap<String, u64>), Failure> {
     let tenants = 2 + (world.seed / SHARED_ONE_OF % (TENANTS_MAX - 1)) as usize;
     let checker = checker(world, tenants);
     let mut shared = device::<Watched>(world, tenants, Box::new(checker))?;
     finish(world, &mut shared, u64::MAX)?;
-    Ok(shared.seen().digest.to_hex())
+    Ok((shared.seen().digest.to_hex(), marks(world, &shared)))
 }
 
 /// Standard deviations that the order of a prefill may lie off chance: never, in all worlds there will be.

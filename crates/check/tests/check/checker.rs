@@ -93,11 +93,32 @@ struct Liar {
 impl Probe for Liar {
     fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
         match event {
-            Event::Started { write_completion, sectors, protocol, lane_depths, limits, buffer, throttle } => {
+            Event::Started {
+                write_completion,
+                sectors,
+                protocol,
+                lane_depths,
+                queue_commands,
+                limits,
+                buffer,
+                buffer_parts,
+                throttle,
+                classes,
+            } => {
                 let lane_depths: Vec<u32> = lane_depths.iter().map(|depth| depth - self.less_depth).collect();
                 let lane_depths = &lane_depths;
-                let started =
-                    Event::Started { write_completion, sectors, protocol, lane_depths, limits, buffer, throttle };
+                let started = Event::Started {
+                    write_completion,
+                    sectors,
+                    protocol,
+                    lane_depths,
+                    queue_commands,
+                    limits,
+                    buffer,
+                    buffer_parts,
+                    throttle,
+                    classes,
+                };
                 self.checker.observe(view, started)
             }
             Event::Fetched { slot, id, lane: 0, queue, request, whole } => {

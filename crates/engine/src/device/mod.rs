@@ -200,10 +200,18 @@ impl<K: Kind> Device<K> {
         scm.join_drive(config, resources);
         let flow = if ftl.zones().is_some() { Flow::Zoned } else { Flow::Flash };
         let sectors = u64::from(ftl.logical_units()) * u64::from(geometry.sectors_per_unit());
+        let mut run = Run::new(resources, transactions_of(config, &geometry, resources), lanes.len());
+        if let Some(tenants) = &mut run.transactions.tenants {
+            tenants.divide_buffer(config.buffer_parts.pages.len(), &config.buffer_parts.of_tenant);
+        }
+        let mut flash = Flash::new(config, ftl, nand, resources);
+        if lanes.len() > 1 && config.scheduler.chosen().knows_classes() {
+            flash.go_by_classes(lanes.iter().map(|lane| lane.turns.class).collect());
+        }
         Self {
-            run: Run::new(resources, transactions_of(config, &geometry, resources), lanes.len()),
+            run,
             host: Host::new(lanes, config, limits, sectors),
-            flash: Flash::new(config, ftl, nand, resources),
+            flash,
             scm,
             tier: None,
             reliability: None,
@@ -269,6 +277,7 @@ impl<K: Kind> Device<K> {
             let (throttle, sectors) = (self.flash.throttle_config(), self.flash.sector_rules());
             let (lane_depths, queue_commands) = (&lane_depths, &self.host.lane_queue_commands());
             let limits = &limits;
+            let buffer_parts = self.flash.buffer_parts();
             let started = Event::Started {
                 write_completion,
                 sectors,
@@ -277,7 +286,9 @@ impl<K: Kind> Device<K> {
                 queue_commands,
                 limits,
                 buffer,
+                buffer_parts: buffer_parts.as_ref(),
                 throttle,
+                classes: self.flash.classes(),
             };
             observe!(self, started);
         }
@@ -551,6 +562,7 @@ mod tests {
             write_completion: WriteCompletion::Buffer,
             buffered_pages: 2,
             shared_buffered_pages: None,
+            buffer_parts: Default::default(),
             page_timeout: None,
             multi_plane: true,
             merge_window: 8,

@@ -8,7 +8,6 @@ use ninescope_model::{Cause, DieId, Pool, Source, Stream};
 use super::kind::Kind;
 use super::{Device, Flow};
 use crate::error::SimulationError;
-use crate::flash::Flash;
 use crate::meter::Parts;
 use crate::probe::{Event, observe};
 use crate::tier::TierPart;
@@ -81,7 +80,7 @@ impl<K: Kind> Device<K> {
             if of_host {
                 self.flash.unbuffer_page(die);
                 if self.run.transactions.tenants.is_some() {
-                    Flash::unbuffered_for(&mut self.run, index);
+                    self.flash.unbuffered_for(&mut self.run, index);
                 }
                 self.finish_host_units(index)?;
                 if transaction.source != Source::Mapping {

@@ -8,7 +8,7 @@ use ninescope_model::{BlockGroup, Cause, DieId, Lpa, Pool, Source};
 use super::Device;
 use super::kind::Kind;
 use crate::error::SimulationError;
-use crate::flash::{Flash, WriteEntry};
+use crate::flash::WriteEntry;
 use crate::probe::{Event, observe};
 use crate::transaction::UnitRecord;
 
@@ -122,7 +122,7 @@ impl<K: Kind> Device<K> {
         } else {
             self.flash.unbuffer_page(die);
             if self.run.transactions.tenants.is_some() {
-                Flash::unbuffered_for(&mut self.run, index);
+                self.flash.unbuffered_for(&mut self.run, index);
             }
             for flush in self.flash.waiting_flushes() {
                 self.refuse(flush)?;

@@ -103,7 +103,7 @@ impl<K: Kind> Device<K> {
         let at_program = self.ends_at_program(command);
         let entry = WriteEntry::of_whole_units(Source::Host, index, command.mark, next, end, self.run.now);
         let told = if self.flash.ftl().listens() { told_by(command) } else { Told::default() };
-        WriteEntry { clean, at_program, told, ..entry }
+        WriteEntry { clean, at_program, told, part: self.flash.buffer_part_of(command.lane), ..entry }
     }
 
     /// Whether a write is done when its last unit is programmed: there is no write buffer, or it asks for that.
@@ -335,7 +335,7 @@ impl<K: Kind> Device<K> {
         if entry.damage.is_some() && !self.flash.is_merged_with_what_was_read(entry) {
             entry.damage = None;
         }
-        let chained = entry.at_program;
+        let (chained, bounded) = (entry.at_program, self.flash.has_buffer_parts());
         let merged_with = if K::ACTIVE { self.flash.content_merged_with(entry) } else { MergedWith::Nothing };
         let sectors = self.sectors_of_each(entry);
         // Another part of the command may yet read the rest of a unit, and wait for the program of what is written here.
@@ -344,6 +344,9 @@ impl<K: Kind> Device<K> {
             let lpa = Lpa(entry.next);
             let clean = entry.clean && self.flash.may_stay_clean(entry);
             if self.flash.holds_back(&mut self.run, lpa.0) {
+                return Ok(Placing::Waits);
+            }
+            if bounded && !self.flash.part_has_room(entry.part) {
                 return Ok(Placing::Waits);
             }
             let Some(placed) = self.flash.write_as(self.run.now, lpa, clean, entry.told) else {

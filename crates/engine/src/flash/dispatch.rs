@@ -107,6 +107,9 @@ impl Flash {
 
     /// Takes the first transaction of a queue and those behind it that can run in other planes beside it.
     fn form_page_command<Q>(&mut self, run: &mut Run<Q>, die: DieId, class: QueueClass) -> FlashCommand {
+        if self.classes.is_some() {
+            self.take_by_class(run, die, class);
+        }
         let link = TransactionStore::link;
         let queue = self.dies[die.0].queue(class);
         let slab = &mut run.transactions.slab;

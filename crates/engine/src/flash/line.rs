@@ -1,5 +1,6 @@
 //! The line of writes that wait for a place: for a free page, or for room in the write buffer. Where some addresses have planes
-//! of their own, each partition of the drive has a line of its own, so that nobody waits for what he will not get.
+//! of their own, each partition of the drive has a line of its own, so that nobody waits for what he will not get; and so has each
+//! part of a write buffer that is divided.
 
 use std::collections::VecDeque;
 
@@ -33,6 +34,8 @@ pub struct WriteEntry {
     pub merged_with: Option<Residence>,
     /// What it was merged with is no good: the unit is lost, or wrong.
     pub damage: Option<Harm>,
+    /// The part of the write buffer that its pages are of.
+    pub part: u32,
     /// Another copy of what is written exists.
     pub clean: bool,
     /// Its command waits for its units to be programmed, and its pages go out as soon as they are placed.
@@ -72,6 +75,7 @@ impl WriteEntry {
             end,
             merged_with: None,
             damage: None,
+            part: 0,
             told: Told::default(),
             clean: false,
             at_program: false,
@@ -183,6 +187,19 @@ impl Flash {
         self.ftl.partitions().map_or(0, |partitions| partitions.of_unit(Lpa(unit)) as usize)
     }
 
+    /// The line of an entry.
+    #[inline]
+    fn line_of_entry(&self, entry: &WriteEntry) -> usize {
+        let lines = self.line.lines.len();
+        if lines == 1 {
+            return 0;
+        }
+        match &self.parts {
+            None => self.line_of(entry.next),
+            Some(parts) => self.line_of(entry.next) * parts.count() + entry.part as usize,
+        }
+    }
+
     /// The first unit behind this one that may have to wait in another line.
     #[inline]
     pub fn line_ends_at(&self, unit: u32) -> u32 {
@@ -216,7 +233,7 @@ impl Flash {
         if self.line.stalled == 0 || !entry.had_turn && self.line.lines.len() == 1 {
             return self.line.stalled;
         }
-        let line = &self.line.lines[self.line_of(entry.next)];
+        let line = &self.line.lines[self.line_of_entry(entry)];
         if !entry.had_turn {
             return line.len();
         }
@@ -229,7 +246,7 @@ impl Flash {
         // What is held back waits for space to be made, although there is some.
         let is_held = entry.source == Source::Host && self.is_held_back(entry.next, run.now);
         let cause = if has_space && !is_held { Cause::BufferStall } else { Cause::AllocationStall };
-        let line = self.line_of(entry.next);
+        let line = self.line_of_entry(&entry);
         entry.stalls.since = (run.now, cause);
         if self.line.stalled == 0 {
             self.line.spells.begin(run.now);
@@ -240,6 +257,7 @@ impl Flash {
         if entry.source == Source::Host {
             let stalls = &mut run.counters;
             *(if cause == Cause::BufferStall { &mut stalls.buffer_stalls } else { &mut stalls.allocation_stalls }) += 1;
+            stalls.part_stalls += u64::from(cause == Cause::BufferStall && !self.part_has_room(entry.part));
         }
         cause
     }

@@ -93,12 +93,18 @@ impl Flash {
 
     /// The same for a page that goes down from a tier.
     pub fn take_down(&mut self, now: Ns, lpa: Lpa) -> Option<Placed> {
+        if !self.part_has_room(0) {
+            return None;
+        }
         self.tell_loads(now, lpa);
         self.ftl.take_down(lpa)
     }
 
     /// The same for a page of the map.
     pub fn write_map_page(&mut self, page: u32) -> Option<Placed> {
+        if !self.part_has_room(0) {
+            return None;
+        }
         let placed = self.ftl.write_translation(page)?;
         if placed.old != Ppa::UNMAPPED {
             self.touch_gc_of(placed.old);

@@ -4,7 +4,9 @@
 //! Knows nothing of host commands but their numbers, nor of codes, tiers and storage-class memory: what ends here is told to
 //! whoever called, who tells the others.
 
+mod buffer_parts;
 mod channel;
+mod classes;
 mod clean;
 mod collection;
 mod dispatch;
@@ -26,7 +28,7 @@ mod zoned;
 use ninescope_ftl::{Ftl, Partitions};
 use ninescope_kernel::Ns;
 use ninescope_media::nand::{FlashCommand, Nand};
-use ninescope_model::{ChannelId, DieId, Geometry, PLANES_MAX};
+use ninescope_model::{ChannelId, DieId, Geometry, PLANES_MAX, UrgencyClass};
 
 use crate::config::{EngineConfig, WriteCompletion};
 use crate::meter::DieLedger;
@@ -45,6 +47,7 @@ pub use programs::BufferLimits;
 pub use sectors::all_sectors;
 pub use zoned::Dropped;
 
+use buffer_parts::BufferParts;
 use clean::FlushReads;
 use collection::Collection;
 use flush::FlushEpochs;
@@ -75,6 +78,8 @@ pub struct Flash {
     ftl: Ftl,
     nand: Nand,
     dies: Stations<DieWork>,
+    /// The classes of tenants, where the scheduler goes by them.
+    classes: Option<Box<[UrgencyClass]>>,
     suspend_policy: Option<Box<dyn SuspendPolicy>>,
     multi_plane: bool,
     /// How many waiting accesses are looked at to fill the other planes of a command [count].
@@ -88,6 +93,8 @@ pub struct Flash {
     loads: Option<Loads>,
     write_completion: WriteCompletion,
     programs: Programs,
+    /// Parts of the write buffer, where tenants have any for themselves.
+    parts: Option<Box<BufferParts>>,
     flushes: FlushEpochs,
     flush_reads: FlushReads,
     collection: Collection,
@@ -114,6 +121,7 @@ impl Flash {
         let channels = (geometry.channels, resources.channel(ChannelId(0)));
         Self {
             dies: Stations::new(dies, channels, config.scheduler.build(), &config.channel),
+            classes: None,
             suspend_policy: config.suspend.build(),
             multi_plane: config.multi_plane,
             merge_window: config.merge_window,
@@ -123,11 +131,15 @@ impl Flash {
             loads: Loads::new(ftl.load_measure(), &geometry, &nand),
             write_completion: config.write_completion,
             programs: Programs::new(config, &ftl),
+            parts: BufferParts::new(&config.buffer_parts),
             flushes: FlushEpochs::with_capacity(depth),
             flush_reads: FlushReads::with_capacity(flush_reads),
             collection: Collection::new(&mut ftl, config.gc_pages_in_flight),
             throttle: Throttle::new(&config.throttle, ftl.partitions().map_or(1, Partitions::count)),
-            line: WriteLines::with_capacity(Self::lines_of(&ftl), depth * 3),
+            line: WriteLines::with_capacity(
+                Self::lines_of(&ftl) * config.buffer_parts.pages.len().max(1) as u32,
+                depth * 3,
+            ),
             blocks_break: ftl.blocks_break(),
             read_only_told: false,
             keeps_pages: false,

@@ -233,6 +233,7 @@ impl Flash {
             stripe.filled_for[place.plane_in_group as usize] = holder;
             if run.transactions.tenants.is_some() {
                 Self::page_buffered_for(run, holder);
+                self.page_enters_part(holder);
             }
             self.buffer_page(pool);
             if let Some(sectors) = &mut self.sectors {
@@ -400,6 +401,7 @@ impl Flash {
         for plane in 0..pages as usize {
             if run.transactions.tenants.is_some() {
                 Self::page_forgotten_for(run, stripe.filled_for[plane]);
+                self.page_leaves_part(stripe.filled_for[plane]);
             }
             self.unbuffer_page(self.geometry.die_of_pool(pool));
         }

@@ -17,6 +17,19 @@ use super::programs::NOBODY;
 use crate::run::Run;
 use crate::transaction::{QueueClass, TenantWaits, Transaction, TransactionStore};
 
+/// Whose request of the host an access is for, the drive's where it is none.
+pub(super) fn host_of(transactions: &TransactionStore, tenants: &TenantWaits, index: u32) -> u16 {
+    let access: &Transaction = &transactions.slab[index];
+    match (access.class, access.source) {
+        (QueueClass::HostRead, Source::Host) => tenants.of_command(access.command()),
+        (QueueClass::HostRead, Source::ReadModifyWrite) => {
+            tenants.of_command(transactions.units[access.records()].parent)
+        }
+        (QueueClass::HostProgram, Source::Host) => tenants.of_access(index),
+        _ => tenants.ledgers.drive(),
+    }
+}
+
 impl Flash {
     /// Whom an access counts for.
     fn holder_of(transactions: &TransactionStore, tenants: &TenantWaits, index: u32) -> u16 {
@@ -91,10 +104,11 @@ impl Flash {
 
     /// It is programmed.
     #[inline(never)]
-    pub fn unbuffered_for<Q>(run: &mut Run<Q>, index: u32) {
+    pub fn unbuffered_for<Q>(&mut self, run: &mut Run<Q>, index: u32) {
         if let Some(tenants) = &mut run.transactions.tenants {
             let holder = tenants.of_access(index);
             tenants.page_programmed(run.now, holder);
+            self.page_leaves_part(holder);
         }
     }
 

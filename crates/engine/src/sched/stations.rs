@@ -4,7 +4,7 @@
 //! snapshot: it is issued at this instant, unless something else is.
 
 use ninescope_kernel::{Fifo, NONE, Ns, ResourceId, Touched, WakeQueue};
-use ninescope_model::Occupancy;
+use ninescope_model::{Occupancy, UrgencyClass};
 
 use super::bus::Bus;
 use super::station::{Phase, Station};
@@ -177,6 +177,16 @@ impl<W> Stations<W> {
         }
         let (queues, transactions) = (&unit.queues, &run.transactions.slab);
         self.scheduler.pick(&DieView { die: station, waiting, gc_is_urgent: urgent(), queues, transactions })
+    }
+
+    /// Of the classes of jobs that have something waiting in a queue, the one that goes first.
+    pub fn prefers(&self, station: u32, queue: QueueClass, waiting: &dyn Fn(UrgencyClass) -> bool) -> UrgencyClass {
+        self.scheduler.prefers(station, queue, waiting)
+    }
+
+    /// A station takes up something of a class.
+    pub fn taken(&mut self, station: u32, queue: QueueClass, class: UrgencyClass) {
+        self.scheduler.taken(station, queue, class);
     }
 
     /// Takes the first transaction of a class that waits.

@@ -39,8 +39,10 @@ pub struct TenantWaits {
     last: Vec<Waits>,
     /// Whose commands are inside.
     queue: SharedPlaces,
-    /// Whose filled pages wait for their programs.
-    buffer: SharedPlaces,
+    /// Whose filled pages wait for their programs, by part of the write buffer.
+    buffer: Vec<SharedPlaces>,
+    /// By holder: the part of the write buffer that its pages are of, where that is divided.
+    part_of: Vec<u32>,
     /// Who holds slots of an upper medium, where there is one.
     pub cache: Option<CacheHolders>,
     /// For whom pages of the map are read and written, where that lies in flash.
@@ -84,7 +86,8 @@ impl TenantWaits {
             front: Vec::new(),
             last: vec![Waits::default(); holders],
             queue: SharedPlaces::new(holders),
-            buffer: SharedPlaces::new(holders),
+            buffer: vec![SharedPlaces::new(holders)],
+            part_of: Vec::new(),
             cache: None,
             map: None,
             drained: Vec::new(),
@@ -166,20 +169,33 @@ impl TenantWaits {
 
     // ---- the write buffer --------------------------------------------------------------------------
 
+    /// The write buffer has so many parts, and each tenant's pages are of one. Before anything runs.
+    pub fn divide_buffer(&mut self, parts: usize, of_tenant: &[u32]) {
+        self.part_of = of_tenant.to_vec();
+        self.buffer.resize_with(parts.max(1), || SharedPlaces::new(self.last.len()));
+    }
+
+    fn part_of(&self, holder: u16) -> usize {
+        self.part_of.get(usize::from(holder)).map_or(0, |&part| part as usize)
+    }
+
     /// A page that counts for a holder is filled, and waits for its program.
     pub fn page_buffered(&mut self, now: Ns, holder: u16) {
-        self.buffer.taken(now, holder);
+        let part = self.part_of(holder);
+        self.buffer[part].taken(now, holder);
     }
 
     /// It is programmed.
     pub fn page_programmed(&mut self, now: Ns, holder: u16) {
-        self.buffer.left(now, holder);
+        let part = self.part_of(holder);
+        self.buffer[part].left(now, holder);
     }
 
     /// A command, which takes out what was kept of it, was stalled in that time, so long of it behind a full buffer.
     pub fn stalled(&mut self, command: u32, span: (Ns, Ns), time: Ns) {
-        let (own, carried) = (self.of_command(command), &mut self.carried);
-        self.buffer.share(span, time, own, |holder, time| carried[holder][STALL] += time);
+        let own = self.of_command(command);
+        let (part, carried) = (self.part_of(own), &mut self.carried);
+        self.buffer[part].share(span, time, own, |holder, time| carried[holder][STALL] += time);
     }
 
     // ---- a cache above -----------------------------------------------------------------------------
@@ -226,7 +242,9 @@ impl TenantWaits {
             self.waited_for_copy(command, (from, since));
         }
         let (own, carried) = (self.of_command(command), &mut self.carried);
-        self.buffer.share((since, until), until - since, own, |holder, time| carried[holder][PROGRAMS] += time);
+        SharedPlaces::share_of(&self.buffer.iter(), (since, until), until - since, own, |holder, time| {
+            carried[holder][PROGRAMS] += time;
+        });
     }
 
     // ---- a map in flash ----------------------------------------------------------------------------

@@ -248,6 +248,11 @@ pub struct JobConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = above_zero)]
     pub cache_size: Option<Bytes>,
+    /// How many filled pages of the drive's write buffer are the job's alone, out of `controller.shared_buffered_pages` [count];
+    /// absent: it shares what others leave.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub buffer_pages: Option<u32>,
     /// How the arrivals of an open-loop job are spread.
     pub rate_process: RateProcess,
     /// What random addresses are multiples of, from the region's beginning [bytes]; absent: `bs`, or the smallest size of
@@ -334,6 +339,7 @@ impl Default for JobConfig {
             dies: None,
             planes: None,
             cache_size: None,
+            buffer_pages: None,
             rate_process: RateProcess::Linear,
             blockalign: None,
             flush_every: None,

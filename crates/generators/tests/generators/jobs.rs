@@ -72,6 +72,7 @@ fn a_job_file_speaks_fio() {
         dies: None,
         planes: None,
         cache_size: None,
+        buffer_pages: None,
         queues: None,
         commands_per_queue: None,
         namespace: None,

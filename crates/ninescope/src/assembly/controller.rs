@@ -1,6 +1,8 @@
 //! The controller of a drive: queues, buffers, links, schedulers.
 
-use ninescope_engine::{Coalescing, EngineConfig, Fetch, Interface, ProtocolConfig, SectorRules, WriteCompletion};
+use ninescope_engine::{
+    BufferPartsConfig, Coalescing, EngineConfig, Fetch, Interface, ProtocolConfig, SectorRules, WriteCompletion,
+};
 use ninescope_ftl::ZoneConfig;
 use ninescope_kernel::{Ns, Rate};
 use ninescope_model::units::Bytes;
@@ -44,6 +46,9 @@ pub fn engine_config(
     if let Some((key, message)) = scheduler.suspend.chosen().problem() {
         return Err(drive.error_at(&format!("scheduler.suspend.{key}"), &message));
     }
+    if let Some((key, message)) = scheduler.transactions.chosen().problem() {
+        return Err(drive.error_at(&format!("scheduler.transactions.{key}"), &message));
+    }
     if let Some((key, message)) = scheduler.arbitration.chosen().problem() {
         return Err(drive.error_at(&format!("scheduler.arbitration.{key}"), &message));
     }
@@ -58,6 +63,7 @@ pub fn engine_config(
         protocol: protocol(drive)?,
         buffered_pages,
         shared_buffered_pages: controller.shared_buffered_pages,
+        buffer_parts: BufferPartsConfig::default(),
         page_timeout: controller.page_timeout.map(|timeout| Ns(timeout.0)),
         multi_plane: scheduler.multi_plane,
         merge_window: merge_window(drive)?,
@@ -305,15 +311,20 @@ fn check_times(drive: &LoadedDrive) -> Result<(), Error> {
     Ok(())
 }
 
+/// Filled pages of a die with which every stripe can fill.
+pub(crate) fn buffered_pages_min(drive: &DriveConfig, geometry: &Geometry, zones: Option<&ZoneConfig>) -> u32 {
+    let kinds = if drive.ftl.map.chosen().rules().is_some() { 2 } else { drive.ftl.streams.kinds().0 };
+    match zones {
+        None => EngineConfig::buffered_pages_min(geometry) * kinds,
+        Some(zones) => EngineConfig::zoned_pages_min(geometry, zones.active),
+    }
+}
+
 /// Pages that wait for their die, which must be enough for a stripe to fill.
 fn buffered_pages(drive: &LoadedDrive, geometry: &Geometry, zones: Option<&ZoneConfig>) -> Result<u32, Error> {
     let controller = &drive.config.controller;
     let ftl = &drive.config.ftl;
-    let kinds = if ftl.map.chosen().rules().is_some() { 2 } else { ftl.streams.kinds().0 };
-    let least = match zones {
-        None => EngineConfig::buffered_pages_min(geometry) * kinds,
-        Some(zones) => EngineConfig::zoned_pages_min(geometry, zones.active),
-    };
+    let least = buffered_pages_min(&drive.config, geometry, zones);
     let buffered_pages = controller.buffered_pages.unwrap_or((2 * geometry.planes_per_die).max(least)).max(1);
     if buffered_pages < least {
         let message = format!("at least {least} are needed, or a stripe could never fill");

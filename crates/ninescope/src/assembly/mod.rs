@@ -32,6 +32,7 @@ use crate::config::{DriveConfig, EraseLoopsConfig, LoadedDrive};
 use crate::endurance;
 use crate::error::Error;
 
+pub(crate) use controller::buffered_pages_min;
 pub use controller::{completion_note, sata_note};
 use dram::DramAssembly;
 pub use fit::{Unfit, fit_drive};

@@ -125,6 +125,10 @@ pub struct TraceJob {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = above_zero)]
     pub cache_size: Option<Bytes>,
+    /// How many filled pages of the drive's write buffer are its alone, out of `controller.shared_buffered_pages` [count].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub buffer_pages: Option<u32>,
 }
 
 /// Traces of a file of jobs, with what is needed to point at their mistakes.

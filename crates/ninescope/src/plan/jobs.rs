@@ -8,6 +8,7 @@ use ninescope_generators::{AccessPattern, JobConfig, JobError, JobRegion, Synthe
 use ninescope_kernel::Ns;
 use ninescope_model::{LANES_MAX, Op, QUEUES_MAX, Turns};
 
+use super::buffer_parts;
 use super::cache_parts::{self, Refused};
 use super::lead_in;
 use super::limits::{limit_of, limits};
@@ -55,7 +56,7 @@ pub(super) fn on_drive(
     let mut units = jobs.units(&regions, u64::from(assembly.geometry.sectors_per_unit()));
     let OfJobs { partitions, of_job } = jobs.partitions(&units, request, &assembly)?;
     assembly.ftl.partitions = partitions;
-    jobs.divide_cache(&drive, &mut assembly)?;
+    jobs.divide_memory(&drive, &mut assembly)?;
     if assembly.ftl.zones.is_some() {
         units = jobs.units_only_read(units);
     }
@@ -102,6 +103,7 @@ pub(super) fn on_drive(
     }
     if lanes.len() == 1 {
         tenants.names.clear();
+        buffer_parts::leave_one(&mut assembly.engine, only.unwrap_or_default());
     }
     Ok(OnDrive { assembly, lanes, tenants, total_requests, limits, preconditioning, report, notes })
 }
@@ -326,12 +328,13 @@ impl Jobs {
         partitions::of_jobs(&tenants, &assembly.ftl).map_err(refused)
     }
 
-    /// Gives jobs and traces their parts of the memory above another.
+    /// Gives jobs and traces their parts of the memory above another, and of the write buffer.
     ///
     /// # Errors
     /// [`Error::Input`] that names the job and the key, or that of the drive.
-    fn divide_cache(&self, drive: &LoadedDrive, assembly: &mut Assembly) -> Result<(), Error> {
+    fn divide_memory(&self, drive: &LoadedDrive, assembly: &mut Assembly) -> Result<(), Error> {
         let tenants: Vec<&JobConfig> = self.list.iter().chain(self.traces.stand_ins()).collect();
+        buffer_parts::divide(assembly, &tenants).map_err(|(index, error)| self.refused(index, &error))?;
         cache_parts::divide(assembly, &tenants).map_err(|refused| match refused {
             Refused::Job(index, error) => self.refused(index, &error),
             Refused::Drive(problem) => drive.error_at("tier.parts", &problem),
@@ -427,9 +430,12 @@ impl Jobs {
 
     /// That what jobs say of their turns changes nothing.
     fn unheard(&self, assembly: &Assembly) -> Option<String> {
-        let says = |job: &&JobConfig| job.weight.is_some() || job.priority.is_some();
-        let heard = self.several() && assembly.engine.arbitration.chosen().knows_weights();
-        let job = self.list.iter().find(says).filter(|_| !heard)?;
+        let engine = &assembly.engine;
+        // Classes count in dies, too, and weights where commands are taken in alone.
+        let of_weights = self.several() && engine.arbitration.chosen().knows_weights();
+        let of_classes = of_weights || self.several() && engine.scheduler.chosen().knows_classes();
+        let unheard = |job: &&JobConfig| job.weight.is_some() && !of_weights || job.priority.is_some() && !of_classes;
+        let job = self.list.iter().find(unheard)?;
         let why = if self.several() {
             "of a drive whose scheduler.arbitration is round-robin, where all take turns"
         } else {

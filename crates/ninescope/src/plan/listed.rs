@@ -6,11 +6,11 @@ use ninescope_generators::JobConfig;
 use ninescope_kernel::Ns;
 use ninescope_model::{Arrival, Lba, Op, Request, SECTOR_BYTES, Turns, UrgencyClass, Workload, WorkloadError};
 
-use super::cache_parts;
 use super::limits::limits;
 use super::partitions::check_drive;
 use super::preconditioning::preconditioning;
 use super::{OnDrive, Tenants, disjoint};
+use super::{buffer_parts, cache_parts};
 use crate::assembly::Assembly;
 use crate::error::Error;
 use crate::precondition::WearIn;
@@ -68,7 +68,14 @@ pub(super) fn on_drive(
         assembly.ftl.partitions = partitions;
         assembly.ftl.check().map_err(|error| refused(&error))?;
     }
-    let alike = vec![JobConfig::default(); tenants];
+    let mut alike = vec![JobConfig::default(); tenants];
+    if let Some(shared) = assembly.engine.shared_buffered_pages.filter(|_| tenants > 1) {
+        // Where that fits the last one has a part of the write buffer.
+        alike[tenants - 1].buffer_pages = Some((shared / 3).max(1));
+        if buffer_parts::divide(&mut assembly, &alike.iter().collect::<Vec<_>>()).is_err() {
+            alike[tenants - 1].buffer_pages = None;
+        }
+    }
     cache_parts::divide(&mut assembly, &alike.iter().collect::<Vec<_>>())
         .map_err(|refused| Error::Input(format!("tenants: {refused:?}")))?;
     let requests = &in_namespaces(requests, tenants, &assembly)[..];

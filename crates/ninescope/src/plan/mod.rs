@@ -4,6 +4,7 @@
 //! Each kind of workload has a room, which goes the same way: the drive is described, made large enough and assembled, the
 //! workload laid out on it; then come preconditioning, limits and the report of the workload.
 
+mod buffer_parts;
 mod cache_parts;
 mod cached;
 mod jobs;

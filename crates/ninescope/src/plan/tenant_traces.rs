@@ -248,6 +248,7 @@ fn stand_in(name: &str, job: &TraceJob) -> JobConfig {
         dies: job.dies.clone(),
         planes: job.planes.clone(),
         cache_size: job.cache_size,
+        buffer_pages: job.buffer_pages,
         commands_per_queue: job.commands_per_queue,
         ..JobConfig::default()
     }

@@ -280,6 +280,8 @@ fn mistakes_in_a_set_name_it() {
             "scheduler.arbitration={policy=\"weighted-round-robin\",high=300}",
             &["scheduler.arbitration.high", "at most 256"],
         ),
+        ("scheduler.transactions={policy=\"by-class\",low=0}", &["scheduler.transactions.low", "must not be zero"]),
+        ("scheduler.transactions={policy=\"by-class\",high=300}", &["scheduler.transactions.high", "at most 256"]),
         ("controller.max_transfer=0B", &["controller.max_transfer", "at least a sector"]),
         ("controller.max_transfer=1000B", &["controller.max_transfer", "no multiple of a sector"]),
         ("controller.max_transfer=100TiB", &["controller.max_transfer", "at most"]),

@@ -132,3 +132,49 @@ fn what_cannot_be_divided_is_refused_by_its_key() {
     flash_alone["workload"] = json!({ "job": { "rw": "randread", "requests": 10, "cache_size": "1MiB" } });
     refused(&flash_alone, "cache_size: the drive has no memory above another (tier.placement)");
 }
+
+/// Two jobs that write, on a drive whose dies share so many pages of the write buffer, of which the jobs have these for themselves.
+fn buffered(sets: &[&str], pages: [Option<u32>; 2]) -> Value {
+    let mut request = tiny_request(sets);
+    let job = |(name, pages): (&str, Option<u32>)| {
+        let mut job = json!({ "name": name, "rw": "randwrite", "bs": "4k", "iodepth": 32, "requests": 400 });
+        if let Some(pages) = pages {
+            job["buffer_pages"] = pages.into();
+        }
+        job
+    };
+    request["workload"] = json!({ "job": [job(("a", pages[0])), job(("b", pages[1]))] });
+    request
+}
+
+#[test]
+fn jobs_have_parts_of_the_write_buffer() {
+    let stalls = |request: &Value| {
+        let result = result_of(request).unwrap_or_else(|error| panic!("{error}"));
+        let count = |name: &str| result["counters"][name].as_u64().expect("a number");
+        (count("buffer_stalls"), count("part_stalls"))
+    };
+    let sets = ["controller.shared_buffered_pages=60", "controller.buffered_pages=60"];
+    let (of_all, none) = stalls(&buffered(&sets, [None, None]));
+    assert!(of_all > 0 && none == 0);
+    let (of_all, of_parts) = stalls(&buffered(&sets, [Some(20), None]));
+    assert!(of_parts > 0 && of_parts <= of_all, "{of_parts} of {of_all}");
+    // Alone a job has what is its own as all of the buffer.
+    let mut alone = buffered(&sets, [Some(20), None]);
+    alone["only_job"] = "a".into();
+    let (of_all, of_parts) = stalls(&alone);
+    assert!(of_all > 0 && of_parts == 0);
+}
+
+#[test]
+fn a_write_buffer_that_cannot_be_divided_is_refused_by_its_key() {
+    let refused = |sets: &[&str], pages: u32, words: &str| {
+        let message = input_error(&buffered(sets, [None, Some(pages)]));
+        assert!(message.contains("job `b`: buffer_pages: ") && message.contains(words), "{message}");
+    };
+    let shared = "controller.shared_buffered_pages=60";
+    refused(&[], 8, "no bound for all dies (controller.shared_buffered_pages)");
+    refused(&[shared], 0, "is 0, at least");
+    refused(&[shared], 60, "is 60, and of the 60 of controller.shared_buffered_pages there are 60 left");
+    refused(&[shared, "controller.write_completion=program"], 20, "has no write buffer");
+}

@@ -28,6 +28,9 @@ impl<K: Kind> Device<K> {
             observe!(self, Event::HealDropped { lpa, from: from.place });
             return Ok(Placing::NotWanted);
         }
+        if !self.flash.part_has_room(0) {
+            return Ok(Placing::Waits);
+        }
         let Some(placed) = self.flash.heal(self.run.now, lpa) else { return Ok(Placing::Waits) };
         self.reliable().end_healing(lpa, false);
         let Placed { old, new, .. } = placed;

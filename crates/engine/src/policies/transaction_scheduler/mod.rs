@@ -3,7 +3,9 @@
 use std::fmt::Debug;
 
 use ninescope_kernel::{Fifo, Ns, Slab};
-use ninescope_model::policy_registry;
+use ninescope_model::{UrgencyClass, policy_registry};
+
+use reads_first::ReadsFirst;
 
 use crate::transaction::{CLASSES, QueueClass, Transaction};
 
@@ -55,12 +57,31 @@ pub trait TransactionScheduler: Debug + Send {
 
     /// Told once how many dies there are.
     fn dies(&mut self, _count: u32) {}
+
+    /// Of the jobs' classes that have something waiting in a queue of reads or programs, the one that goes first. Asked where it knows
+    /// classes, and perhaps more than once before one is taken.
+    fn prefers(&self, _die: u32, _queue: QueueClass, _waiting: &dyn Fn(UrgencyClass) -> bool) -> UrgencyClass {
+        UrgencyClass::Urgent
+    }
+
+    /// A die takes up something of a class.
+    fn taken(&mut self, _die: u32, _queue: QueueClass, _class: UrgencyClass) {}
 }
 
 /// What a scheduler can be told.
 pub trait TransactionSchedulerParameters {
     /// The policy.
     fn build(&self) -> Box<dyn TransactionScheduler>;
+
+    /// Whether the classes of jobs say what is first in a queue.
+    fn knows_classes(&self) -> bool {
+        false
+    }
+
+    /// What is wrong with its parameters: the key and the rest of a sentence that begins with it.
+    fn problem(&self) -> Option<(&'static str, String)> {
+        None
+    }
 }
 
 policy_registry! {
@@ -68,6 +89,7 @@ policy_registry! {
     TransactionSchedulerConfig as dyn TransactionSchedulerParameters;
     "reads-first" => reads_first::ReadsFirst, "reads before writes before garbage collection, which passes writes when they wait for it";
     "fifo" => fifo::Fifo, "in the order of arrival, whatever it is";
+    "by-class" => by_class::ByClass, "reads first, and among reads, and among programs, by the classes of the jobs that they are for";
     "in-turns" => in_turns::InTurns, "as reads-first, and garbage collection that writes wait for passes them for some accesses at a time";
 }
 

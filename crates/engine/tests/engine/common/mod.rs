@@ -112,6 +112,7 @@ impl Bench {
                 write_completion: WriteCompletion::Buffer,
                 buffered_pages: 4,
                 shared_buffered_pages: None,
+                buffer_parts: Default::default(),
                 page_timeout: None,
                 multi_plane: true,
                 merge_window: 8,

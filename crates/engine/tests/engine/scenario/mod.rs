@@ -369,6 +369,7 @@ impl Default for Drive {
                 write_completion: WriteCompletion::Buffer,
                 buffered_pages: 64,
                 shared_buffered_pages: None,
+                buffer_parts: Default::default(),
                 page_timeout: None,
                 multi_plane: true,
                 merge_window: 8,

@@ -1,0 +1,84 @@
+//! Parts of the write buffer that tenants have for themselves: pages of theirs that are filled and not yet programmed. A page is
+//! of the part of whoever wrote into it first; what the drive writes by itself, and tenants without a part, share the first one.
+//!
+//! Who has a part waits in a line of its own, for pages of his own alone.
+
+use super::Flash;
+use super::programs::NOBODY;
+use crate::config::BufferPartsConfig;
+
+/// What each part may hold and holds.
+#[derive(Debug)]
+pub(super) struct BufferParts {
+    limits: Vec<u32>,
+    used: Vec<u32>,
+    of_tenant: Vec<u32>,
+}
+
+impl BufferParts {
+    /// Empty ones; nothing where all share the buffer.
+    pub fn new(config: &BufferPartsConfig) -> Option<Box<Self>> {
+        (config.pages.len() > 1).then(|| {
+            Box::new(Self {
+                limits: config.pages.clone(),
+                used: vec![0; config.pages.len()],
+                of_tenant: config.of_tenant.clone(),
+            })
+        })
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.limits.len()
+    }
+
+    fn of(&self, holder: u16) -> usize {
+        self.of_tenant.get(usize::from(holder)).map_or(0, |&part| part as usize)
+    }
+}
+
+impl Flash {
+    /// Whether there are parts.
+    #[inline]
+    pub fn has_buffer_parts(&self) -> bool {
+        self.parts.is_some()
+    }
+
+    /// How the buffer is divided, where it is.
+    pub fn buffer_parts(&self) -> Option<BufferPartsConfig> {
+        let described =
+            |parts: &BufferParts| BufferPartsConfig { pages: parts.limits.clone(), of_tenant: parts.of_tenant.clone() };
+        self.parts.as_deref().map(described)
+    }
+
+    /// The part of a tenant.
+    #[inline]
+    pub fn buffer_part_of(&self, tenant: u16) -> u32 {
+        self.parts.as_ref().map_or(0, |parts| parts.of(tenant) as u32)
+    }
+
+    /// Whether another page of a part may be filled.
+    #[inline]
+    pub fn part_has_room(&self, part: u32) -> bool {
+        self.parts.as_ref().is_none_or(|parts| parts.used[part as usize] < parts.limits[part as usize])
+    }
+
+    /// A page into which `holder` wrote first is filled.
+    pub(super) fn page_enters_part(&mut self, holder: u16) {
+        if let Some(parts) = &mut self.parts {
+            let part = if holder == NOBODY { 0 } else { parts.of(holder) };
+            parts.used[part] += 1;
+        }
+    }
+
+    /// It is programmed, or forgotten.
+    pub(super) fn page_leaves_part(&mut self, holder: u16) {
+        let Some(parts) = &mut self.parts else { return };
+        let part = if holder == NOBODY { 0 } else { parts.of(holder) };
+        let was_full = parts.used[part] >= parts.limits[part];
+        parts.used[part] -= 1;
+        if was_full {
+            self.line.may_go_on();
+        }
+    }
+}
