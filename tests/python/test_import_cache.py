@@ -153,7 +153,9 @@ def test_flows_have_parts_of_a_cache_where_the_file_says_so(cli, tmp_path):
     assert apart[0]["tier"]["parts"] == "separate"
     assert name not in {tag for tag, _, _ in said}
     pages = [drive["controller"]["shared_buffered_pages"] for drive in (shared[0], apart[0])]
-    assert pages[1] == 2 * pages[0]
+    assert [job["buffer_pages"] for job in apart[1]] == [pages[0]] * 2
+    assert pages[1] == 3 * pages[0], "and as many for what leaves the cache"
+    assert not any("buffer_pages" in job for job in shared[1])
     buffered, said = outcome(two("WRITE_CACHE", "EQUAL_PARTITIONING"), as_mqsim=False)
     assert (name, "EQUAL_PARTITIONING", "otherwise") in said
     assert "tier" not in buffered[0]

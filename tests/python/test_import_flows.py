@@ -64,6 +64,24 @@ def files_of(tmp_path: Path, drive: dict[str, str], flows: list[dict[str, str]])
             [153, 1535],
             id="16 commands of each are fetched",
         ),
+        pytest.param(
+            {"Data_Cache_Sharing_Mode": "EQUAL_PARTITIONING"},
+            [of_depth(4, 4242, **CACHED), of_depth(32, 99, **CACHED)],
+            [396, 3169],
+            id="each has the bound of its writes for itself",
+        ),
+        pytest.param(
+            {},
+            [of_depth(16, 4242, **READS, Priority_Class="URGENT"), of_depth(16, 99, **READS)],
+            [200, 312],
+            id="chips go by class",
+        ),
+        pytest.param(
+            {},
+            [of_depth(8, 4242), of_depth(8, 7, **CACHED)],
+            [1342, 472],
+            id="one writes through the cache and one past it",
+        ),
     ],
 )
 def test_flows_that_differ_have_the_latencies_of_mqsim(cli, tmp_path, drive, flows, means):
@@ -91,6 +109,21 @@ def test_commands_of_each_flow_that_are_fetched_are_bounded_by_themselves(tmp_pa
         assert (controller["queue_depth"], controller["commands_per_queue"]) == (32, 16)
         shallow = mqsim.convert(*files_of(tmp_path, {"Queue_Fetch_Size": "128"}, flows), as_mqsim=as_mqsim)
         assert "commands_per_queue" not in tomllib.loads(shallow.files()["drive.toml"])["controller"]
+
+
+def test_a_flow_that_writes_past_the_cache_has_no_part_in_its_bound(tmp_path):
+    from ninescope import mqsim
+
+    flows = [of_depth(8, 1), of_depth(8, 2, **CACHED), of_depth(8, 3, **READS)]
+    for as_mqsim in (True, False):
+        imported = mqsim.convert(*files_of(tmp_path, {}, flows), as_mqsim=as_mqsim)
+        past, through, reads = (flow.table for flow in imported.flows)
+        assert (past["fua"], "fua" in through, "fua" in reads) == (1.0, False, False)
+        assert not [left for _, left in imported.not_carried() if "Caching_Mode" in left.tag]
+        if as_mqsim:
+            controller = tomllib.loads(imported.files()["drive.toml"])["controller"]
+            assert controller["shared_buffered_pages"] - past["buffer_pages"] == 8 * 2 * 2 * 2
+            assert ("buffer_pages" in through, "buffer_pages" in reads) == (False, False)
 
 
 def test_a_write_is_as_large_as_the_mean_of_all_that_are_written(tmp_path):

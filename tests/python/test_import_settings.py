@@ -543,12 +543,17 @@ def test_flows_of_differing_classes_have_them(cli, tmp_path):
     assert "Priority_Class" not in {item["tag"] for item in report["not_carried"]}
     jobs = tomllib.loads((tmp_path / "out/job.toml").read_text())["jobs"]
     assert [job["priority"] for job in jobs] == ["urgent", "low", "high", "medium"]
+    assert "Transaction_Scheduling_Policy" not in {item["tag"] for item in report["not_carried"]}
     command = [*report["commands"][0].split()[1:], "--set", "controller.queue_depth=8"]
     code, out, err = cli(*command, "--prefill", "none", "--requests", "400", "--json")
     assert code == 0, err
     assert json.loads(out)["by_job"][0]["arbitration"]["out_of_turn"] > 0
+    peer = mqsim.convert(*files, as_mqsim=True)
+    assert peer.drive.table["scheduler"]["transactions"] == "by-class"
+    assert [flow.table["priority"] for flow in peer.flows] == ["urgent", "low", "high", "medium"]
+    assert "arbitration" not in peer.drive.table["scheduler"], "what is taken in goes by turns there"
     for values, as_mqsim, group, why in (
-        ({}, True, "wrong", "LOW may wait for ever"),
+        ({"Transaction_Scheduling_Policy": "OUT_OF_ORDER"}, True, "idle", "OUT_OF_ORDER has no classes"),
         ({"Transaction_Scheduling_Policy": "OUT_OF_ORDER"}, False, "idle", "OUT_OF_ORDER has no classes"),
         ({"HostInterface_Type": "SATA"}, False, "idle", "SATA has one queue"),
     ):
@@ -560,6 +565,7 @@ def test_flows_of_differing_classes_have_them(cli, tmp_path):
         said = [left for _, left in imported.not_carried() if left.tag == "Priority_Class"]
         assert [(left.group, why in left.why) for left in said] == [(group, True)] * 4
         assert "arbitration" not in imported.drive.table["scheduler"]
+        assert imported.drive.table["scheduler"]["transactions"] == "reads-first"
 
 
 def test_flows_of_one_class_are_alike_and_other_words_are_refused(tmp_path):

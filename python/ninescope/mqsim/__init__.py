@@ -17,12 +17,13 @@ from ninescope import _native, toml
 from ninescope.common.files import output_directory, written_whole
 from ninescope.mqsim import resources
 from ninescope.mqsim.drive import read_drive
-from ninescope.mqsim.memory import Written, without_cache
+from ninescope.mqsim.memory import OfFlow, Written, without_cache
 from ninescope.mqsim.refusal import in_mqsims_terms
 from ninescope.mqsim.report import FETCHED_MAX, Drive, Left, Part
 from ninescope.mqsim.settings import CARRIED, GROUPS, OTHERWISE
 from ninescope.mqsim.workload import (
     Flow,
+    give_buffer,
     give_classes,
     give_planes,
     in_order,
@@ -169,10 +170,11 @@ def convert(
     same = sizes[0] if len(set(sizes)) == 1 else None
     cached = {flow.write_cached for flow in flows}
     reads_cached = {flow.reads_cached for flow in flows}
-    if len(cached) > 1 or (len(reads_cached) > 1 and not as_mqsim):
+    if len(reads_cached) > 1 and not as_mqsim:
         rest.append(
-            Left("Device_Level_Data_Caching_Mode", "differs by flow", "the drive has a cache for all or none")
+            Left("Device_Level_Data_Caching_Mode", "differs by flow", "the reads of all are cached, or none")
         )
+    through = [flow for flow in flows if flow.write_cached] or flows
     drive = read_drive(
         config,
         page_bytes=same,
@@ -183,11 +185,13 @@ def convert(
         flows=len(flows),
         traces=any(flow.trace for flow in flows),
         written=Written(
-            lambda page: _sectors_of_page(flows, page),
-            lambda: _sizes_written(flows),
+            [_of_flow(flow) for flow in flows],
+            lambda page: _sectors_of_page(through, page),
+            lambda: _sizes_written(through),
         ),
     )
     _keep_queues(flows, drive)
+    give_buffer(flows, drive)
     _settle(in_order(flows), drive)
     return Imported(config, workload, drive, flows, rest)
 
@@ -201,6 +205,12 @@ def _keep_queues(flows: list[Flow], drive: Drive) -> None:
     if deepest > drive.fetched_of_each and (len(flows) > 1 or "iodepth" in flows[0].table):
         why = "Queue_Fetch_Size, IO_Queue_Depth: so many of a flow are let in, others wait in its queue"
         drive.put("controller.commands_per_queue", drive.fetched_of_each, why)
+
+
+def _of_flow(flow: Flow) -> OfFlow | None:
+    if flow.writes() == 0:
+        return None
+    return OfFlow(flow.write_cached, flow.sectors_of_writes, flow.pages_under_way)
 
 
 def _writes_of(flows: list[Flow]) -> list[float]:

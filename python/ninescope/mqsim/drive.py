@@ -84,7 +84,7 @@ def read_drive(
         ):
             part.say(tag, OTHERWISE, "of a cache of reads alone, which is not there")
     if cached and as_mqsim:
-        memory.bound_writes(part, device, flash, written, flows)
+        memory.bound_writes(part, device, flash, written)
         memory.keep_rewritten(part, device, written)
     elif cached and reads_cached:
         memory.write_back(part, device)
@@ -376,9 +376,8 @@ def _scheduler(part: Drive, device: Sheet, flash: Sheet, *, traces: bool) -> Non
         part.no_classes = "Transaction_Scheduling_Policy = OUT_OF_ORDER has no classes"
     elif device.one_of("HostInterface_Type", ("NVME", "SATA")) == "SATA":
         part.no_classes = "of NVMe: SATA has one queue"
-    part.put(
-        "scheduler.transactions", "reads-first", "Transaction_Scheduling_Policy: reads, programs, erases"
-    )
+    why = "Transaction_Scheduling_Policy: reads, programs, erases"
+    part.put("scheduler.transactions", "reads-first", why)
     if part.as_mqsim:
         why = "--as mqsim: a channel asks for commands when no read data wait"
         part.put("scheduler.channel", "read-data-first", why)

@@ -26,9 +26,23 @@ _BANKS = 8
 
 
 @dataclasses.dataclass(frozen=True)
-class Written:
-    """What the flows write, in the mean of them."""
+class OfFlow:
+    """What a flow that writes is like."""
 
+    cached: bool
+    """It writes through the cache."""
+    sectors_of_page: Callable[[int], float]
+    """How many sectors of a page of so many a write has."""
+    waiting: Callable[[int], int]
+    """So many pages, of so many sectors, it has under way at a time at most."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Written:
+    """What is written through a cache, in the mean of the flows, and by each of them."""
+
+    flows: list[OfFlow | None]
+    """None of one that reads alone."""
     sectors_of_page: Callable[[int], float]
     """How many sectors of a page of so many a write has."""
     sizes: Callable[[], Mapping[int, float]]
@@ -64,18 +78,36 @@ class Times:
         return self.open + of_row * (size // self.row // 2) + self.open + rest
 
 
-def bound_writes(part: Drive, device: Sheet, flash: Sheet, written: Written, flows: int) -> None:
-    """Bound the writes that wait for their programs, as MQSim does."""
+def bound_writes(part: Drive, device: Sheet, flash: Sheet, written: Written) -> None:
+    """Bound the writes that wait for their programs, as MQSim does.
+
+    Flows that share no cache have the bound each for itself, and those that write past it have none: they
+    have parts of the buffer, and what is left is for the others and for what leaves the cache.
+    """
     sectors = math.prod(part.resources) * flash.count("Page_Capacity", 512, 1 << 20) // _SECTOR
-    of_page = written.sectors_of_page(_page_bytes(part) // _SECTOR)
-    of_all = "of all together"
-    if not _is_shared(device):
-        sectors, of_all = sectors * flows, f"for each of {flows} flows"
-    pages = max(1, min(round(sectors / of_page), UNBOUNDED_PAGES))
+    page = _page_bytes(part) // _SECTOR
+    of_page = written.sectors_of_page(page)
+
+    def bound(of_page: float) -> int:
+        return max(1, min(round(sectors / of_page), UNBOUNDED_PAGES))
+
+    apart = len(written.flows) > 1 and not _is_shared(device)
+    part.cache_bound = bound(of_page)
+    room = (UNBOUNDED_PAGES - part.cache_bound) // len(written.flows)
+    for flow in written.flows:
+        pages = None
+        if flow is not None and not flow.cached:
+            pages = max(part.cache_bound, flow.waiting(page))
+        elif flow is not None and apart:
+            pages = bound(flow.sectors_of_page(page))
+        part.buffer_parts.append(None if pages is None else min(pages, room))
+    own = sum(pages for pages in part.buffer_parts if pages is not None)
+    of_all = "of each flow" if apart else "of all together"
     why = (
         f"--as mqsim: the sectors of a page for each plane, {of_all}, wait for their programs, "
         f"whatever the capacity; a write has {of_page:.4g} sectors of a page in the mean"
     )
+    pages = min(part.cache_bound + own, UNBOUNDED_PAGES)
     part.put("controller.shared_buffered_pages", pages, why)
     part.put("controller.buffered_pages", pages, "--as mqsim: any of them may be those of one die")
 
@@ -86,7 +118,7 @@ def keep_rewritten(part: Drive, device: Sheet, written: Written) -> None:
     part.put("dram.cache", f"{cache}B", why)
     _write_through(part, device, written, cache)
     stays = "--as mqsim: a page that was written lately stays in the cache, others are programmed at once"
-    slots, waiting = cache // _page_bytes(part), part.table["controller"]["shared_buffered_pages"]
+    slots, waiting = cache // _page_bytes(part), part.cache_bound
     free = {"evict_free": float(f"{waiting / slots:.4g}")} if waiting < slots else {}
     part.put("tier.placement", {"policy": "rewritten", **free}, stays)
     _parts(part, device)

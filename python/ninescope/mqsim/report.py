@@ -77,7 +77,17 @@ class Drive(Part):
     """The line and the value of each tag of its file."""
     fetched_of_each: int = FETCHED_MAX
     """Commands of a flow that are in the drive at a time, of NVMe."""
+    cache_bound: int = 0
+    """Pages on their way out of a cache at a time, as MQSim."""
+    buffer_parts: list[int | None] = dataclasses.field(default_factory=list)
+    """By flow: pages of the write buffer that are its own."""
     no_classes: str = ""
     """Why it does not tell flows apart by class; nothing: it does."""
+
+    def carry(self, tag: str) -> None:
+        """Say of a setting that it is carried over after all, once more is known than this file."""
+        self.left = [left for left in self.left if left.tag != tag]
+        self.carried.append(tag)
+
     buffer_alone: Callable[[], None] = lambda: None
     """Gives it a buffer of pages in place of a cache that does not go with something else."""

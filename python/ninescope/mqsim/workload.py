@@ -18,6 +18,8 @@ _TRACE_GRAIN = 4096
 """A trace beside others begins at a multiple of this [B]."""
 _SYNTHETIC, _TRACE = "IO_Flow_Parameter_Set_Synthetic", "IO_Flow_Parameter_Set_Trace_Based"
 _CLASSES = ("URGENT", "HIGH", "MEDIUM", "LOW")
+# What arrives by a rate or by its times has so many pages under way, which is as good as no bound.
+_PAGES_UNDER_WAY = 8192
 _REPLAY = ("format", "volumes", "addresses", "time_scale", "loop", "requests")
 _CACHING = ("TURNED_OFF", "WRITE_CACHE", "READ_CACHE", "WRITE_READ_CACHE")
 # One unit of a trace's clock in ns, which is how the reader takes its time stamps.
@@ -68,6 +70,12 @@ class Flow(Part):
         reads = self.table.get("rwmixread", 0 if "write" in self.table["rw"] else 100)
         requests = self.table.get("requests")
         return requests * (1 - reads / 100) if requests is not None else None if reads < 100 else 0.0
+
+    def pages_under_way(self, page: int) -> int:
+        """Return how many pages of so many sectors its writes have under way at a time at most."""
+        if "iodepth" not in self.table:
+            return _PAGES_UNDER_WAY
+        return int(self.table["iodepth"]) * (max(self.sizes_written(), default=page) // page + 2)
 
     def mean_written(self, page: int) -> float:
         """Return how many sectors a write has in the mean, or a page where that is not known."""
@@ -274,15 +282,30 @@ def give_classes(flows: list[Flow], drive: Drive) -> None:
         return
     for flow, sheet in zip(flows, sheets, strict=True):
         word = sheet.one_of("Priority_Class", _CLASSES).lower()
-        if drive.as_mqsim:
-            why = "what waits in a chip goes by class there, and LOW may wait for ever; here flows are alike"
-            flow.say("Priority_Class", WRONG, why)
-        else:
-            flow.put("priority", word, "Priority_Class")
-            flow.say("Priority_Class", CARRIED, "")
+        flow.put("priority", word, "Priority_Class")
+        flow.say("Priority_Class", CARRIED, "")
+    why = "Transaction_Scheduling_Policy = PRIORITY_OUT_OF_ORDER: chips go by the classes of flows"
+    drive.put("scheduler.transactions", "by-class", why)
+    drive.carry("Transaction_Scheduling_Policy")
     if not drive.as_mqsim:
         why = "Priority_Class of the flows, whose weights are 4, 2 and 1 there, too"
         drive.put("scheduler.arbitration", "weighted-round-robin", why)
+
+
+def give_buffer(flows: list[Flow], drive: Drive) -> None:
+    """Give flows their parts of the write buffer, and have those write past a cache that do not use it."""
+    for flow, pages in zip(flows, drive.buffer_parts, strict=False):
+        if pages is not None:
+            flow.put("buffer_pages", pages, "--as mqsim: pages of its own that wait for their programs")
+    tag = "Device_Level_Data_Caching_Mode"
+    writes_past = [flow for flow in flows if flow.writes() != 0 and not flow.write_cached]
+    for flow in writes_past if any(flow.write_cached for flow in flows) else []:
+        if flow.trace is None:
+            flow.put(
+                "fua", 1.0, f"{tag}: its writes end at their programs, and those of other flows in a cache"
+            )
+        else:
+            flow.say(tag, OTHERWISE, "the drive has a cache for other flows, and a trace writes through it")
 
 
 def settle(flow: Flow) -> None:
