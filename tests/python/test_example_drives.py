@@ -52,6 +52,11 @@ def as_weights_say(document: Document) -> bool:
     )
 
 
+def lower_pages_alone(document: Document) -> bool:
+    """The first two pages of each block are lower ones, which take 850 us."""
+    return bool(document["latency"]["write"]["max_ns"] < 1_000_000)
+
+
 def on_own_channels(document: Document) -> bool:
     """What the host says of two kinds decides where they go, and hardly any of it goes elsewhere."""
     ftl = document["ftl"]
@@ -84,11 +89,21 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
         "full",
         [some("dram", "bus", "waits"), some("map", "hit_ratio")],
     ),
+    "parity": (
+        job("randwrite", "16k", 4000),
+        "steady-uniform",
+        [some("counters", "parity_page_programs")],
+    ),
     "sata": (job("randrw", "16k", 4000, iodepth=32), "none", [one_link_both_ways]),
     "sectors": (job("randwrite", "512", 4000), "full", [some("counters", "read_modify_write_unmapped")]),
-    "shared-buffer": (job("randwrite", "4k", 4000, iodepth=64), "none", [some("counters", "buffer_stalls")]),
+    "shared-buffer": (
+        "shared-buffer",
+        "none",
+        [some("counters", "buffer_stalls"), some("counters", "part_stalls")],
+    ),
     "slows-down": (job("randwrite", "16k", 4000), "steady", [some("counters", "throttled_units")]),
     "small": (job("randwrite", "4k", 4000), "steady", [some("counters", "erase_commands")]),
+    "staggered": (job("write", "16k", 60, iodepth=1, fua=1.0), "none", [lower_pages_alone]),
     "streams": ("hot-and-cold-apart", "steady", [some("ftl", "host_units")]),
     "two-namespaces": ("two-namespaces", "footprint", [lambda found: len(found["by_namespace"]) == 2]),
     "wears-out": (job("randwrite", "16k", 9000), "full", [some("wear", "erases_max")]),
