@@ -93,6 +93,7 @@ DRIVES: dict[str, tuple[str, list[str]]] = {
 ROW = {"cycles": 0, "rber": [1e-4]}
 TABLES: dict[str, dict[str, Any]] = {
     "nand.erase_loops": {"nand": {"erase_loops": [{"cycles": 0, "shares": [1.0]}], "initial_cycles": 0}},
+    "nand.page_types": {"nand": {"page_types": {"first": [0], "then": [0], "last": [0]}}},
     "nand.corruption": {"nand": {"corruption": {"initial_rber": 1e-6}}},
     **{
         f"{medium}.errors.rows": {

@@ -1,6 +1,6 @@
 """Mean latencies of MQSim's files as MQSim has them, each of something that takes a mechanism of its own.
 
-The numbers are `Device_Response_Time` of MQSim (CMU-SAFARI, as of October 2022, built as it is) of the same files.
+The numbers are `Device_Response_Time` of MQSim (CMU-SAFARI, October 2022, built as it is) of the same files.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ PLAIN = {
 }
 
 
-def flow(*, reads: int, sectors: int, depth: int, requests: int, order: str = "RANDOM_UNIFORM") -> dict[str, str]:
+def flow(
+    *, reads: int, sectors: int, depth: int, requests: int, order: str = "RANDOM_UNIFORM"
+) -> dict[str, str]:
     return {
         "Read_Percentage": str(reads),
         "Average_Request_Size": str(sectors),

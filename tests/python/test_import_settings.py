@@ -290,7 +290,7 @@ def test_as_mqsim_planes_of_a_die_are_merged_and_of_a_trace_those_of_a_chip(tmp_
     begin, end = text.index(f"<{tag}>"), text.index(f"</{tag}>") + len(f"</{tag}>")
     Path(files[1]).write_text(text[:begin] + text[end:])
     drive = outcome(files, as_mqsim=True)[0][0]
-    # CWDP: dies take turns before planes do, so that planes of a die lie apart in the one die that stands for two.
+    # CWDP: dies take turns before planes do, so that planes of a die lie apart where two dies are one.
     assert (drive["nand"]["planes_per_command"], drive["nand"]["plane_groups"]) == (2, "interleaved")
     assert (drive["nand"]["read_any_block"], drive["scheduler"]["merge_window"]) == (True, 65535)
     path = Path(files[0])

@@ -118,7 +118,7 @@ def test_what_a_result_repeats_can_be_read_again(tmp_path, cli):
             ("--set", "nand.page_types={first=[0],then=[]}"),
             "nand.page_types has no pages in then, which is what a block goes on with",
         ),
-        (("--set", "nand.page_types={then=[0,7]}"), "nand.page_types has a page of type 7, the cells have types 0 to"),
+        (("--set", "nand.page_types={then=[0,7]}"), "nand.page_types has a page of type 7, the cells have"),
         (
             ("--set", f"nand.page_types={{first={[0] * 2000},then=[0]}}"),
             "nand.page_types has 2000 pages in first and last, and a block has",
