@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from pathlib import Path
 
 import pytest
 
@@ -66,6 +67,36 @@ def test_stages_follow_one_another_and_the_wait_for_the_die_is_split_as_the_part
                 for occupancy, time in stage.die_did_earlier_ns.items():
                     waited[f"die_{occupancy}"] = waited.get(f"die_{occupancy}", 0) + time
         assert waited == {cause: time for cause, time in request.parts_ns.items() if cause.startswith("die_")}
+
+
+@needs_the_engine
+@pytest.mark.parametrize(
+    ("drive", "stages"),
+    [
+        (ROOT / "examples/drives/dram-cache.toml", {"dram", "migration_wait", "die_queue"}),
+        (ROOT / "examples/drives/one-dram.toml", {"dram", "die_queue"}),
+        ("s-scm", {"bank_queue", "command_array"}),
+        ("hybrid-wb", {"bank_queue", "die_queue"}),
+    ],
+    ids=["cache", "dram", "scm", "two-media"],
+)
+def test_behind_dram_and_storage_class_memory_stages_sum_to_the_parts(drive, stages, tmp_path):
+    drive = ninescope.Drive.from_file(drive) if isinstance(drive, Path) else ninescope.Drive.preset(drive)
+    job = ninescope.Workload.job(rw="randrw", bs="16k", iodepth=16, size="1m", requests=2_000)
+    if "migration_wait" in stages:
+        job = ninescope.Workload.job(rw="randrw", bs="16k", iodepth=32, size="512m", requests=12_000)
+    result = drive.run(job, prefill="full", explain_slowest=20, trace_window=("0ms", "1ms"), check="cheap")
+    seen: set[str] = set()
+    for request in itertools.chain.from_iterable(requests for _, requests in result.slowest):
+        assert sum(request.parts_ns.values()) == request.latency_ns
+        edges = [request.submitted_ns, *(stage.until_ns for stage in request.stages)]
+        assert [stage.from_ns for stage in request.stages] == edges[:-1]
+        assert edges[-1] == request.completed_ns
+        seen |= {stage.stage for stage in request.stages}
+    assert stages <= seen
+    assert "slowest reads, from submission to completion" in str(result)
+    assert result.timeline["traceEvents"]
+    result.plot.slowest(tmp_path / "slowest.png")
 
 
 def test_the_slowest_requests_are_told_in_words_and_drawn(result, tmp_path):

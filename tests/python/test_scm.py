@@ -119,7 +119,6 @@ def test_a_checked_run_finds_nothing_and_changes_nothing():
     [
         (("--set", "scm.channels=0"), "scm.channels must not be zero"),
         (("--set", "tier.placement=nand-only"), "the table [geometry] is missing"),
-        (("--explain-slowest", "3"), "do not know storage-class memory"),
     ],
 )
 def test_what_cannot_be_is_one_error_with_exit_code_2(arguments, words):

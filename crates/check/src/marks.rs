@@ -102,6 +102,9 @@ marks! {
     ReadOnlyBegan, "read_only_began", "A drive began to take no more writes.";
     CommandRefused, "command_refused", "A command was answered with an error, because the drive takes no more writes.";
     Leveled, "leveled", "A unit whose data lay still was moved to a more worn group.";
+    BehindMigration, "behind_anothers_migration", "A request waited for a page of another tenant that moved between two media.";
+    BehindMap, "behind_anothers_map", "A request waited for a page of the map that was read or written for another tenant.";
+    BehindGarbage, "behind_anothers_garbage", "A request waited for garbage collection that counts for another tenant.";
     MultiUnitPage, "several_units_of_one_page", "One page read delivered several units.";
 }
 

@@ -8,6 +8,7 @@ use ninescope_ftl::ZoneError;
 use ninescope_kernel::Ns;
 use ninescope_model::{Cause, Lba, Lpa, Op, Request, ZoneCommand};
 
+use crate::marks::{Mark, Marks};
 use crate::rule::{Checked, require};
 
 /// A command from its fetch to its completion.
@@ -338,7 +339,13 @@ impl Requests {
     }
 
     /// Of a request of one of several tenants: whom it waited for sums to what it waited for.
-    pub fn waited_behind(&self, view: &View<'_>, id: u64, parts: &Parts, behind: &[Waits]) -> Checked {
+    pub fn waited_behind(
+        &self,
+        view: &View<'_>,
+        (id, tenant): (u64, u16),
+        (parts, behind): (&Parts, &[Waits]),
+        marks: &mut Marks,
+    ) -> Checked {
         let holders = if self.lanes.len() > 1 { self.lanes.len() + 1 } else { 0 };
         let (now, told) = (view.now, behind.len());
         require!(told == holders, Tenants, now, "request {id} waited behind {told} holders, there are {holders}");
@@ -356,6 +363,16 @@ impl Requests {
                 "request {id} spent {said} ns on {}, of which {sum} ns are said to be behind somebody",
                 cause.name()
             );
+            let mark = match cause {
+                Cause::DieMigration => Some(Mark::BehindMigration),
+                Cause::DieMapping | Cause::MappingRead => Some(Mark::BehindMap),
+                Cause::DieGcRead | Cause::DieGcProgram | Cause::DieErase => Some(Mark::BehindGarbage),
+                _ => None,
+            };
+            let mut of_others = (0..self.lanes.len()).zip(behind).filter(|&(holder, _)| holder != usize::from(tenant));
+            if let (Some(mark), true) = (mark, of_others.any(|(_, waits)| waits[at] > 0)) {
+                marks.hit(mark);
+            }
         }
         Ok(())
     }

@@ -215,9 +215,17 @@ pub enum Event<'a> {
     /// Host writes that waited for a pool's garbage collection, because its trigger has them wait, go on without what it was to
     /// free: it finds nothing to do.
     HostReleased { pool: Pool },
-    /// An access of a slot of SCM left its bank's queue, for the host command `command` or, as `source` says, the
+    /// An access of a slot of SCM, number `transaction`, left its bank's queue, for the host command `command` or, as `source` says, the
     /// migration of that number, where it was since `queued` [ns]: bit `i` of `sectors` is sector `i` of the slot.
-    SlotDispatched { kind: ScmCommandKind, source: Source, command: u32, slot: SlotId, sectors: u32, queued: Ns },
+    SlotDispatched {
+        transaction: u32,
+        kind: ScmCommandKind,
+        source: Source,
+        command: u32,
+        slot: SlotId,
+        sectors: u32,
+        queued: Ns,
+    },
     /// Wear levelling copies the content of a sector of a bank to another one.
     SectorCopied { bank: BankId, from: u32, to: u32 },
     /// A logical sector of a bank is written at `place`.

@@ -84,7 +84,7 @@ def _bars(request: SlowRequest) -> Iterator[_Bar]:
             continue
         begin, end = float(stage.from_ns - zero), float(stage.until_ns - zero)
         did = deeds(stage.die_did)
-        low = stage.stage != "die_queue"
+        low = stage.stage not in ("die_queue", "bank_queue")
         if low:
             cause = "link" if stage.stage == "link_wait" else stage.stage
             yield _Bar(begin, end, cause, _stage_text(stage))

@@ -45,7 +45,7 @@ class Stage:
     """A time that a request spent in one place."""
 
     stage: str
-    """A cause, or "die_queue" (split by what the die did) or "link_wait"."""
+    """A cause, or "die_queue" or "bank_queue" (split by what the die or bank did) or "link_wait"."""
     from_ns: int
     until_ns: int
     die: int | None = None

@@ -98,7 +98,7 @@ def _told(stages: Sequence[Stage], submitted_ns: int) -> Iterator[Text]:
     if len(did) == 1 and not earlier:
         yield Text.assemble((start, "dim"), f"  {length}  {words}: {did[0].act.what}")
         return
-    yield Text.assemble((start, "dim"), f"  {length}  {words}{', meanwhile:' if did else ''}")
+    yield Text.assemble((start, "dim"), f"  {length}  {words}{', meanwhile:' if did or earlier else ''}")
     listed = len(did) <= _DEEDS and not earlier
     rows = [(deed.length_ns, deed.act.what) for deed in did] if listed else _summed(stages, did)
     for time, what in rows:
@@ -112,7 +112,8 @@ def _in_words(stages: Sequence[Stage]) -> str:
         return f"{label}, behind other writes that waited for room"
     dies = list(dict.fromkeys(die for stage in stages for die in _dies(stage)))
     if not dies:
-        return "waits for the host link" if stage.stage == "link_wait" else label
+        waits = {"link_wait": "waits for the host link", "bank_queue": "in the queue of its bank"}
+        return waits.get(stage.stage, label)
     named = ", ".join(map(str, dies[:_DIES])) + (", ..." if len(dies) > _DIES else "")
     where = f"die{'' if len(dies) == 1 else 's'} {named}"
     if stage.stage in STALLS:

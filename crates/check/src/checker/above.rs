@@ -20,7 +20,7 @@ impl Checker {
             return Err(Rule::BankDoubleBooked.violated(view.now, format!("{event:?} of a drive without banks")));
         };
         match *event {
-            Event::SlotDispatched { kind, source, command, slot, sectors, queued } => {
+            Event::SlotDispatched { kind, source, command, slot, sectors, queued, .. } => {
                 if let Some(holders) = self.cache_holders.as_mut().filter(|_| source == Source::Host) {
                     holders.writes(command, queued);
                 }

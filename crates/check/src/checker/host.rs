@@ -82,9 +82,10 @@ impl Checker {
             Some(book) => book.completed(view, slot)?,
             None => false,
         };
+        let tenant = self.requests.get(view, slot)?.lane;
         let order = self.requests.completed(view, (slot, id), request, parts, last)?;
         self.map_wait_is(view, slot, parts)?;
-        self.requests.waited_behind(view, id, parts, behind)?;
+        self.requests.waited_behind(view, (id, tenant), (parts, behind), &mut self.marks)?;
         // Of one that was gathered that was compared when it completed.
         let gathered = self.interrupts.told(view.now, (slot, id), parts)?;
         self.places.told(view.now, (slot, id), behind)?;

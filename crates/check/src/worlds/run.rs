@@ -12,7 +12,7 @@ use ninescope_model::{BlockGroup, Lpa, Ppa};
 use super::keys::{policy_name, value_at};
 use super::namespaces;
 use super::world::World;
-use crate::Checker;
+use crate::{Checker, Marks};
 
 /// Events after which a world is said to go on for ever, in all, and since a request completed.
 const EVENTS_MAX: u64 = 10_000_000;
@@ -122,11 +122,11 @@ fn run_twice(world: &World) -> Result<Outcome, Failure> {
     // Several tenants do not share a link that the map takes, too.
     let map_takes_link = value_at(&world.drive, "ftl.map.host_link").is_some();
     if world.seed.is_multiple_of(SHARED_ONE_OF) && !map_takes_link {
-        let (digest, marks) = run_shared(world)?;
+        let (digest, counters, marks) = run_shared(world)?;
         outcome.shared_digest = digest;
-        for name in OF_TENANTS {
-            let hits = marks.get(name).copied().unwrap_or_default();
-            *outcome.marks.entry(name.to_owned()).or_default() += hits;
+        let counted = OF_TENANTS.map(|name| (name, counters.get(name).copied().unwrap_or_default()));
+        for (name, sightings) in marks.counts().chain(counted) {
+            *outcome.marks.entry(name.to_owned()).or_default() += sightings;
         }
     }
     Ok(outcome)
@@ -140,13 +140,14 @@ fn checker(world: &World, tenants: usize) -> Checker {
 }
 
 /// Runs it with several tenants under the checker: whom each request waited for is held against what was seen. Returns its
-/// digest and its marks.
-fn run_shared(world: &World) -> Result<(String, BTreeMap<String, u64>), Failure> {
+/// digest, its counters, and what was sighted.
+fn run_shared(world: &World) -> Result<(String, BTreeMap<String, u64>, Marks), Failure> {
     let tenants = 2 + (world.seed / SHARED_ONE_OF % (TENANTS_MAX - 1)) as usize;
     let checker = checker(world, tenants);
     let mut shared = device::<Watched>(world, tenants, Box::new(checker))?;
     finish(world, &mut shared, u64::MAX)?;
-    Ok((shared.seen().digest.to_hex(), marks(world, &shared)))
+    let sighted = shared.probe::<Checker>().marks().clone();
+    Ok((shared.seen().digest.to_hex(), marks(world, &shared), sighted))
 }
 
 /// Standard deviations that the order of a prefill may lie off chance: never, in all worlds there will be.

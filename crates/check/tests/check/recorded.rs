@@ -5,7 +5,7 @@ use std::time::Duration;
 use ninescope::record::{RecordSettings, Recorder};
 use ninescope::{CheckLevel, RunRequest};
 use ninescope_check::Checker;
-use ninescope_check::worlds::{World, generate};
+use ninescope_check::worlds::generate;
 use ninescope_engine::{Pair, Watched};
 use ninescope_kernel::Ns;
 use ninescope_model::{Cause, Occupancy, Op};
@@ -44,15 +44,12 @@ fn the_checker_and_the_recorder_share_a_run_and_change_nothing_in_it() {
     assert!(nothing.is_none() && only_slowest["digest"] == plain["digest"]);
 }
 
-/// Random drives of flash alone, policies and requests that collide: what the events say of a request and what the device's ledgers
-/// and marks say agree, cause by cause.
+/// Random drives, policies and requests that collide: what the events say of a request and what the device's ledgers and marks say
+/// agree, cause by cause.
 #[test]
 fn in_random_worlds_the_stages_of_every_request_sum_to_its_parts() {
-    let (mut requests, mut waited, mut behind, mut failed) = (0, 0, 0, 0);
-    // Stages are those of dies: of a bank of storage-class memory the recorder does not tell any.
-    let has_memory = |world: &World| ["scm", "dram"].iter().any(|table| world.drive.contains_key(*table));
-    let of_flash = (1..).map(|seed| (seed, generate(seed))).filter(|(_, world)| !has_memory(world));
-    for (seed, world) in of_flash.take(100) {
+    let (mut requests, mut waited, mut behind, mut failed, mut at_banks, mut in_dram) = (0, 0, 0, 0, 0, 0);
+    for (seed, world) in (1..=180).map(|seed| (seed, generate(seed))) {
         let settings = RecordSettings { slowest: 10_000, window: Some((Ns(0), Ns(2_000_000))) };
         let probe = Pair(Checker::new(CheckLevel::Cheap), Recorder::new(settings));
         let plan = world.plan().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
@@ -77,6 +74,8 @@ fn in_random_worlds_the_stages_of_every_request_sum_to_its_parts() {
                 }
                 waited += u64::from(stage.cause.is_none());
                 failed += u64::from(stage.cause == Some(Cause::ProgramFailure));
+                at_banks += u64::from(stage.name == "bank_queue");
+                in_dram += u64::from(stage.cause == Some(Cause::Dram));
             }
             assert_eq!(reached, account.completed, "seed {seed}: {account:?}");
             requests += 1;
@@ -86,4 +85,5 @@ fn in_random_worlds_the_stages_of_every_request_sum_to_its_parts() {
     }
     let counts = (requests, waited, behind, failed);
     assert!(requests > 5_000 && waited > 1_000 && behind > 100 && failed > 10, "{counts:?}");
+    assert!(at_banks > 1_000 && in_dram > 1_000, "{at_banks} waits for banks, {in_dram} stages in DRAM");
 }

@@ -44,7 +44,7 @@ impl<K: Kind> Device<K> {
         let transaction = self.run.transactions.slab[index];
         let (command, sectors) = (transaction.asker(), transaction.sector_mask());
         let (source, slot, queued) = (transaction.source, transaction.slot(), transaction.queued);
-        observe!(self, Event::SlotDispatched { kind, source, command, slot, sectors, queued });
+        observe!(self, Event::SlotDispatched { transaction: index, kind, source, command, slot, sectors, queued });
         let copies = if kind == ScmCommandKind::Read { 0 } else { self.place_sectors(bank, &transaction)? };
         if copies == 0 {
             self.scm.ask_to_send(&mut self.run, bank);

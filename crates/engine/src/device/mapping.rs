@@ -15,18 +15,7 @@ use crate::host::HostCommand;
 use crate::mapping::{FetchFrom, MapStep, Mapping};
 use crate::meter::MapHolders;
 use crate::probe::{Event, observe};
-use crate::transaction::Transaction;
-
-/// By whom a unit is written, so that it lies elsewhere.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Writer {
-    /// A command of the host, or one that forgets it.
-    Command(u32),
-    /// A page that goes down.
-    Migration(u32),
-    /// What lies in a slot, which is newer.
-    Slot(u32),
-}
+use crate::transaction::{Transaction, Writer};
 
 impl<K: Kind> Device<K> {
     /// Several tenants share a map that lies in flash.
@@ -320,11 +309,7 @@ impl<K: Kind> Device<K> {
     #[inline(never)]
     fn map_is_changed_by(&mut self, lpa: Lpa, writer: Writer) {
         let (Some(tenants), Some(mapping)) = (&mut self.run.transactions.tenants, &self.mapping) else { return };
-        let holder = match writer {
-            Writer::Command(command) => tenants.of_command(command),
-            Writer::Migration(migration) => tenants.of_migration(migration),
-            Writer::Slot(slot) => tenants.cache.as_ref().map_or(tenants.ledgers.drive(), |cache| cache.of_slot(slot)),
-        };
+        let holder = tenants.of_writer(writer);
         if let Some(map) = &mut tenants.map {
             map.changed(mapping.page_of(lpa), holder);
         }

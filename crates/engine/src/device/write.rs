@@ -8,14 +8,13 @@ use ninescope_kernel::NONE;
 use ninescope_model::{CacheHint, Cause, Lpa, Ppa, SECTOR_BYTES, Source};
 
 use super::kind::Kind;
-use super::mapping::Writer;
 use super::{Device, Flow};
 use crate::error::SimulationError;
 use crate::flash::{MergedWith, ReadFrom, WriteEntry, all_sectors};
 use crate::host::HostCommand;
 use crate::meter::Parts;
 use crate::probe::{Event, observe};
-use crate::transaction::{Transaction, UnitChain, UnitRecord};
+use crate::transaction::{Transaction, UnitChain, UnitRecord, Writer};
 
 /// What came of placing an entry.
 pub(super) enum Placing {

@@ -122,7 +122,9 @@ mod tests {
         let mut holders = MapHolders::new(4, 3);
         holders.changed(1, 0);
         holders.changed(2, 1);
-        [1, 2, 3].into_iter().for_each(|page| holders.is_to_be_written(page, Ns(100)));
+        for page in [1, 2, 3] {
+            holders.is_to_be_written(page, Ns(100));
+        }
         holders.asked(0, 0);
         assert_eq!((holders.written_for(1), holders.written_for(2), holders.written_for(3)), (0, 1, 2));
         // It was asked for at 100, and its read begins at 160.

@@ -16,7 +16,7 @@ use ninescope_model::{Cause, Lpa, Occupancy, Ppa, SlotId, Source};
 
 pub use store::TransactionStore;
 pub use track::Coding;
-pub use waits::TenantWaits;
+pub use waits::{TenantWaits, Writer};
 
 /// The queues of a die, by what is waiting in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -51,6 +51,17 @@ pub struct TenantWaits {
     drained: Vec<Ns>,
 }
 
+/// By whom a unit is written, so that it lies elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub enum Writer {
+    /// A command of the host, or one that forgets it.
+    Command(u32),
+    /// A page that goes down.
+    Migration(u32),
+    /// What lies in a slot, which is newer.
+    Slot(u32),
+}
+
 /// Takes out what was done before a wait begins.
 pub(super) fn begins(wait: &mut u64, done: u64) {
     *wait = wait.wrapping_sub(done);
@@ -152,6 +163,15 @@ impl TenantWaits {
     /// Whose page a migration moves.
     pub fn of_migration(&self, migration: u32) -> u16 {
         self.of_migration[migration as usize]
+    }
+
+    /// For whom a unit is written.
+    pub fn of_writer(&self, writer: Writer) -> u16 {
+        match writer {
+            Writer::Command(command) => self.of_command(command),
+            Writer::Migration(migration) => self.of_migration(migration),
+            Writer::Slot(slot) => self.cache.as_ref().map_or(self.ledgers.drive(), |cache| cache.of_slot(slot)),
+        }
     }
 
     /// The first unit of a block group was written for a holder.

@@ -9,8 +9,9 @@ use std::collections::VecDeque;
 use ninescope_engine::Access;
 use ninescope_engine::meter::Parts;
 use ninescope_kernel::Ns;
-use ninescope_model::{Cause, DieId, Lpa, Op, Ppa, Request, Source};
+use ninescope_model::{Cause, DieId, Lpa, OCCUPANCIES, Op, Ppa, Request, Source};
 
+use super::banks::BankVisit;
 use super::dies::{Acts, DieBook};
 
 /// A page access on its way through a die.
@@ -147,7 +148,7 @@ impl Wait {
 /// A time that a request spent in one place.
 #[derive(Clone, Debug)]
 pub struct Stage {
-    /// What it is called: a cause's name, or one of those for waits (`die_queue`, `link_wait`).
+    /// What it is called: a cause's name, or one of those for waits (`die_queue`, `bank_queue`, `link_wait`).
     pub name: &'static str,
     /// The cause it counts for; `None`: what `held` says, occupancy by occupancy.
     pub cause: Option<Cause>,
@@ -201,6 +202,8 @@ pub struct Journey<'a> {
     pub waits_before: Vec<&'a Wait>,
     /// The page access it waited for last.
     pub visit: Option<&'a Visit>,
+    /// The same where that was an access of a slot.
+    pub bank: Option<BankVisit>,
     pub parts: &'a Parts,
     /// What the dies did, if that is wanted.
     pub dies: Option<&'a DieBook>,
@@ -230,7 +233,9 @@ impl Account {
     pub fn parts_of_stages(&self) -> Parts {
         let (mut parts, mut own) = (Parts::default(), Ns::ZERO);
         for stage in &self.stages {
-            if let Some(cause) = stage.cause {
+            if stage.cause == Some(Cause::OwnParts) {
+                own += stage.until - stage.from;
+            } else if let Some(cause) = stage.cause {
                 parts.add(cause, stage.until - stage.from);
             } else {
                 parts.add_die_wait(&stage.acts.sums());
@@ -349,7 +354,9 @@ impl Stages<'_> {
     fn read(&mut self) {
         let Journey { visit, link_out, now, .. } = *self.journey;
         self.sets_out();
-        if let Some(visit) = visit {
+        if let Some(bank) = &self.journey.bank {
+            self.at_bank(bank);
+        } else if let Some(visit) = visit {
             let die = Some(visit.die);
             self.until(self.reached + (visit.queued - visit.asked), Cause::Firmware);
             self.named("die_queue", None, visit.dispatched, die, true);
@@ -361,9 +368,55 @@ impl Stages<'_> {
                 self.until(self.reached + self.part(cause), cause);
             }
         }
+        // What it has moved up, where it waits for that and has no data from below.
+        self.until(self.reached + self.part(Cause::MigrationWait), Cause::MigrationWait);
         self.until(self.reached + self.data_in_dram(), Cause::Dram);
         self.named("link_wait", Some(Cause::Link), link_out, None, false);
         self.until(now, Cause::Link);
+    }
+
+    /// An access of a slot, which ends a read but for its way to the host, and a write.
+    fn at_bank(&mut self, bank: &BankVisit) {
+        self.until(bank.queued, Cause::MigrationWait);
+        if bank.in_dram {
+            // All else that a bank of a cache does and waits for is one cause, which is told with what follows.
+            self.until(self.reached + self.part(Cause::OwnParts), Cause::OwnParts);
+            self.until(self.reached + self.part(Cause::Encode), Cause::Encode);
+        } else {
+            self.at_storage_class_memory(bank);
+        }
+        for cause in [Cause::DecoderWait, Cause::Decode, Cause::Retry, Cause::Refetch] {
+            self.until(self.reached + self.part(cause), cause);
+        }
+    }
+
+    fn at_storage_class_memory(&mut self, bank: &BankVisit) {
+        self.bank_queue(bank);
+        self.until(bank.issued, Cause::Channel);
+        if bank.data_until == Ns::ZERO {
+            self.until(Ns(bank.sent.0 - self.part(Cause::Transfer).0), Cause::CommandArray);
+            self.until(bank.sent, Cause::Transfer);
+            self.until(self.reached + self.part(Cause::Encode), Cause::Encode);
+        }
+        self.until(bank.ended, Cause::CommandArray);
+        self.until(bank.data_from, Cause::Channel);
+        self.until(bank.data_until, Cause::Transfer);
+    }
+
+    /// The wait for a bank, with the copies that it makes before a write. What held it meanwhile the device's own account says.
+    fn bank_queue(&mut self, bank: &BankVisit) {
+        let from = self.reached;
+        if bank.asked <= from {
+            return;
+        }
+        let lanes = self.journey.parts.lanes();
+        let mut acts = self.no_acts();
+        acts.earlier.copy_from_slice(&lanes[..OCCUPANCIES]);
+        let behind_others = Ns(acts.earlier.iter().sum());
+        acts.earlier_own = (bank.asked - from).saturating_since(behind_others);
+        self.reached = bank.asked;
+        let (name, until) = ("bank_queue", bank.asked);
+        self.list.push(Stage { name, cause: None, from, until, die: None, behind_others: false, acts });
     }
 
     fn write(&mut self) {
@@ -373,6 +426,21 @@ impl Stages<'_> {
             self.until(until, Cause::Link);
         }
         self.sets_out();
+        if let Some(bank) = &self.journey.bank {
+            self.at_bank(bank);
+            self.until(self.reached + self.data_in_dram(), Cause::Dram);
+            return;
+        }
+        if visit.is_none() && self.part(Cause::MigrationWait) + self.part(Cause::ProgramWait) > Ns::ZERO {
+            // It went through a cache, or waited for what it moved.
+            self.until(self.reached + self.part(Cause::MigrationWait), Cause::MigrationWait);
+            self.until(now, Cause::ProgramWait);
+            return;
+        }
+        if visit.is_none() && self.data_in_dram() > Ns::ZERO {
+            // It ended with the data that came into DRAM beside all else.
+            return self.until(now, Cause::Dram);
+        }
         for rest in &self.journey.partial {
             self.read_of_rest(rest);
         }

@@ -7,6 +7,7 @@
 //! carry. Its memory is bounded: of each die as much of the past as the oldest request inside the drive has seen.
 
 mod account;
+mod banks;
 mod chrome;
 mod dies;
 mod json;
@@ -136,6 +137,12 @@ impl Recorder {
     }
 }
 
+/// Whether a command sets out when such an access to DRAM has ended. What is cut through comes in beside what the command does.
+fn is_before_setting_out(view: &View<'_>, usage: DramUse) -> bool {
+    let cut_through = || view.dram.is_some_and(|dram| dram.config().cut_through);
+    usage == DramUse::LookUp || usage == DramUse::WriteIn && !cut_through()
+}
+
 impl Probe for Recorder {
     fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
         self.now = view.now;
@@ -144,7 +151,7 @@ impl Probe for Recorder {
             Event::Fetched { slot, id, request, .. } => self.requests.fetched(view.now, slot, id, request),
             Event::LinkIn { slot, from, until } => self.requests.link_in(slot, from, until),
             Event::LinkOut { slot, from } => self.requests.link_out(slot, from),
-            Event::DramTaken { access, until } if matches!(access.usage, DramUse::WriteIn | DramUse::LookUp) => {
+            Event::DramTaken { access, until } if is_before_setting_out(view, access.usage) => {
                 self.requests.in_dram(access.command, until - access.asked);
             }
             Event::StepTaken { step, until, .. } => match step.decision {
@@ -158,6 +165,12 @@ impl Probe for Recorder {
             Event::UnitWritten { slot, lpa, new, .. } => self.requests.unit_written(view, slot, lpa, new),
             Event::UnitHealed { new, .. } => self.requests.unit_healed(view, new),
             Event::WriteStalled { slot, lpa, cause } => self.requests.stalled(view.now, slot, lpa, cause),
+            Event::SlotDispatched { transaction, slot, queued, .. } => {
+                self.requests.banks.dispatched(view, transaction, slot, queued);
+            }
+            Event::BankCommandIssued { command, sent, .. } => self.requests.banks.issued(view.now, command, sent),
+            Event::BankCommandEnded { command } => self.requests.banks.ended(view.now, command),
+            Event::BankDataOut { bank, until, .. } => self.requests.banks.data_out(view.now, bank, until),
             Event::Dispatched { command, class, accesses } => {
                 let work = self.requests.dispatched(view, command, class, accesses);
                 self.dies.dispatched(view.now, command.die, work);

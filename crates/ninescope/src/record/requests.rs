@@ -9,6 +9,7 @@ use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{Cause, DieId, Lpa, Ppa, Request, Source};
 
 use super::account::{Account, Journey, Step, Visit, Wait};
+use super::banks::BankBook;
 use super::dies::DieBook;
 use super::work::{Requests, Work};
 
@@ -86,6 +87,8 @@ pub struct RequestBook {
     inside: Vec<Inside>,
     /// By transaction.
     visits: Vec<Visit>,
+    /// Accesses of slots.
+    pub banks: BankBook,
     /// By transaction: since when it is decided that it goes to its die, where that takes time [ns].
     asked: Vec<Option<Ns>>,
     /// How the writes at the head of the line waited for places, oldest first.
@@ -276,6 +279,7 @@ impl RequestBook {
                 writers.last.into_iter().for_each(|id| own_of.add(id));
                 own_of.ids().chain(writers.requests.ids()).for_each(|id| requests.add(id));
             }
+            self.banks.is_of_flash(access.transaction);
             let index = access.transaction as usize;
             if self.visits.len() <= index {
                 self.visits.resize(index + 1, Visit::default());
@@ -371,7 +375,8 @@ impl RequestBook {
     ) -> Account {
         let unknown = Inside::default();
         let inside = self.inside.get(slot as usize).unwrap_or(&unknown);
-        let visit = self.visits.get(transaction as usize).filter(|_| transaction != NONE);
+        let bank = self.banks.visit(transaction);
+        let visit = self.visits.get(transaction as usize).filter(|_| transaction != NONE && bank.is_none());
         let last = inside.last(slot, visit.map(|visit| visit.ppa), self.unplaced);
         let of_last = |visit: &&Visit| last.is_some_and(|last| last.lpa == visit.lpa);
         let waited_in_vain = |wait: &&Wait| wait.in_vain && last.is_some_and(|last| last.lpa == wait.next);
@@ -389,6 +394,7 @@ impl RequestBook {
             partial: inside.partial.iter().filter(of_last).collect(),
             waits_before: inside.waits.iter().filter(waited_in_vain).collect(),
             visit,
+            bank,
             parts,
             dies: dies.map(|(dies, _)| dies),
             most: dies.map_or(0, |(_, most)| most),

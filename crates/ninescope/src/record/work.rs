@@ -88,6 +88,8 @@ impl Work {
             (QueueClass::HostRead | QueueClass::MoveRead, Source::Mapping) => "map read",
             (QueueClass::HostRead, _) => "host read",
             (QueueClass::HostProgram, Source::Mapping) => "map program",
+            (QueueClass::MoveRead, Source::Migration) => "migration read",
+            (QueueClass::HostProgram, Source::Migration) => "migration program",
             (QueueClass::HostProgram | QueueClass::MoveProgram, Source::Parity) => "parity program",
             (QueueClass::HostProgram, _) => "host program",
             (QueueClass::MoveRead, _) => "GC read",

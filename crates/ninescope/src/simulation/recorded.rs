@@ -22,13 +22,8 @@ impl RecordedSimulation {
     /// The run of a plan, with the recorder, and beside it any other probe.
     ///
     /// # Errors
-    /// [`Error::Input`] where the drive holds what the recorder does not follow; [`Error::Internal`] when a checked
-    /// drive cannot be built.
+    /// [`Error::Internal`] when a checked drive cannot be built.
     pub fn of_plan(plan: Plan, beside: Option<Box<dyn Probe>>, settings: RecordSettings) -> Result<Self, Error> {
-        if !plan.assembly.scm.media.is_empty() {
-            let message = "explain_slowest and trace_window follow flash; they do not know storage-class memory yet";
-            return Err(Error::Input(message.to_owned()));
-        }
         let watchers: Watchers = Pair(beside, Recorder::new(settings));
         Ok(Self(Simulation::<Watched>::of_plan(plan, Box::new(watchers))?))
     }

@@ -23,13 +23,12 @@ use ninescope_tier::Eviction;
 
 use crate::device::Device;
 use crate::device::kind::Kind;
-use crate::device::mapping::Writer;
 use crate::error::SimulationError;
 use crate::host::HostCommand;
 use crate::meter::Parts;
 use crate::probe::{Event, observe};
 use crate::tier::{HeldWrite, Lower, MigrationKind, SlotWaiter, TierPart};
-use crate::transaction::{QueueClass, Transaction};
+use crate::transaction::{QueueClass, Transaction, Writer};
 
 impl<K: Kind> Device<K> {
     /// The tier. Called in the flows of drives that have one.
