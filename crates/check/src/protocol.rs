@@ -60,8 +60,8 @@ impl Protocol {
         let left = u64::from(whole.sectors) - asked.sectors;
         let takes = most.map_or(left, |most| left.min(u64::from(most)));
         let is_next = part.lba.0 == whole.lba.0 + asked.sectors && u64::from(part.sectors) == takes;
-        let same =
-            (part.op, part.hint, part.submitted) == (whole.op, whole.hint, whole.submitted) && asked.whole == *whole;
+        let same = (part.op, part.remark, part.submitted) == (whole.op, whole.remark, whole.submitted)
+            && asked.whole == *whole;
         require!(
             is_next && same,
             RequestSplit,

@@ -183,9 +183,9 @@ impl ZoneBook {
             }
             Op::Write => {
                 let is_whole = request.lba.0 % u64::from(per_unit) == 0 && request.sectors % per_unit == 0;
-                let is_write = matches!(request.zone, ZoneCommand::None | ZoneCommand::Append);
+                let is_write = matches!(request.remark.zone(), ZoneCommand::None | ZoneCommand::Append);
                 if is_whole && is_write && !request.fua {
-                    self.answer(request.zone, lpa, units, marks)
+                    self.answer(request.remark.zone(), lpa, units, marks)
                 } else {
                     Err(ZoneError::InvalidField)
                 }

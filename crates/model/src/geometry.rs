@@ -204,7 +204,9 @@ impl Geometry {
     fn derive(&mut self) {
         self.derived = Derived {
             units_per_page_shift: self.units_per_page().trailing_zeros(),
-            units_per_group: FastDivOrOne(FastDiv::new(self.units_per_group())),
+            units_per_group: FastDivOrOne(FastDiv::new(
+                self.units_per_stripe() * self.pages_per_block * self.data_dies(),
+            )),
             units_per_stripe: FastDivOrOne(FastDiv::new(self.units_per_stripe())),
             blocks_per_plane: FastDivOrOne(FastDiv::new(self.blocks_per_plane)),
             pools_per_die: FastDivOrOne(FastDiv::new(self.pools_per_die())),
@@ -352,7 +354,7 @@ impl Geometry {
 
     /// Mapping units in a block group.
     pub fn units_per_group(&self) -> u32 {
-        self.units_per_stripe() * self.pages_per_block * self.data_dies()
+        self.derived.units_per_group.0.divisor()
     }
 
     /// Mapping units of the drive.

@@ -114,6 +114,86 @@ impl ZoneCommand {
     }
 }
 
+/// What a request says beside its operation and its place: the hint of a cache in front of the drive, or what it asks of a zone.
+/// No request has both, as no drive behind such a cache has zones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Remark {
+    /// Nothing.
+    #[default]
+    None,
+    /// [`CacheHint::DirtyWrite`].
+    DirtyWrite,
+    /// [`CacheHint::CleanWrite`].
+    CleanWrite,
+    /// [`CacheHint::HostRead`].
+    HostRead,
+    /// [`CacheHint::FlushRead`].
+    FlushRead,
+    /// [`ZoneCommand::Append`].
+    Append,
+    /// [`ZoneCommand::Reset`].
+    Reset,
+    /// [`ZoneCommand::Finish`].
+    Finish,
+    /// [`ZoneCommand::Open`].
+    Open,
+    /// [`ZoneCommand::Close`].
+    Close,
+}
+
+impl Remark {
+    /// What a cache in front of the drive says.
+    #[inline]
+    pub fn hint(self) -> CacheHint {
+        match self {
+            Self::DirtyWrite => CacheHint::DirtyWrite,
+            Self::CleanWrite => CacheHint::CleanWrite,
+            Self::HostRead => CacheHint::HostRead,
+            Self::FlushRead => CacheHint::FlushRead,
+            _ => CacheHint::None,
+        }
+    }
+
+    /// What is asked of a zone.
+    #[inline]
+    pub fn zone(self) -> ZoneCommand {
+        match self {
+            Self::Append => ZoneCommand::Append,
+            Self::Reset => ZoneCommand::Reset,
+            Self::Finish => ZoneCommand::Finish,
+            Self::Open => ZoneCommand::Open,
+            Self::Close => ZoneCommand::Close,
+            _ => ZoneCommand::None,
+        }
+    }
+}
+
+impl From<CacheHint> for Remark {
+    fn from(hint: CacheHint) -> Self {
+        match hint {
+            CacheHint::None => Self::None,
+            CacheHint::DirtyWrite => Self::DirtyWrite,
+            CacheHint::CleanWrite => Self::CleanWrite,
+            CacheHint::HostRead => Self::HostRead,
+            CacheHint::FlushRead => Self::FlushRead,
+        }
+    }
+}
+
+impl From<ZoneCommand> for Remark {
+    fn from(command: ZoneCommand) -> Self {
+        match command {
+            ZoneCommand::None => Self::None,
+            ZoneCommand::Append => Self::Append,
+            ZoneCommand::Reset => Self::Reset,
+            ZoneCommand::Finish => Self::Finish,
+            ZoneCommand::Open => Self::Open,
+            ZoneCommand::Close => Self::Close,
+        }
+    }
+}
+
 /// One host request as a workload produces it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Request {
@@ -125,16 +205,16 @@ pub struct Request {
     pub sectors: u32,
     /// What to do.
     pub op: Op,
-    /// What a cache in front of the drive knows about it.
-    pub hint: CacheHint,
+    /// What a cache in front of the drive knows about it, or what it asks of a zone, on a drive that has zones.
+    pub remark: Remark,
     /// Of a write: it completes when what it writes is on the media (force unit access).
     pub fua: bool,
     /// Of a write: the number of the stream that the host names for it (NVMe's stream identifier, FDP's placement handle), 0 for
     /// none.
     pub stream: u8,
-    /// What it asks of a zone, on a drive that has zones.
-    pub zone: ZoneCommand,
 }
+
+const _: () = assert!(size_of::<Request>() == 24, "what is read ahead and handed on of each request");
 
 impl Request {
     /// The sector after the last one.

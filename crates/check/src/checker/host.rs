@@ -211,7 +211,7 @@ impl Checker {
             oracle.written(view, slot, inside, lpa, (old, new), merged_with, &mut self.marks)?;
         }
         if let Some(clean) = &mut self.clean {
-            let said = request.hint == CacheHint::CleanWrite;
+            let said = request.remark.hint() == CacheHint::CleanWrite;
             clean.written(view, lpa, new, (said, merged_with == MergedWith::Nothing), old)?;
             if let (Some(oracle), true) = (&mut self.oracle, said) {
                 oracle.written_through(slot, lpa, mask_of(&request, lpa, sectors_per_unit(view)));

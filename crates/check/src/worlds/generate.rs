@@ -215,7 +215,7 @@ fn request(dice: &mut Dice, habits: &Habits, now: u64, sectors: u64, per_unit: u
         (begin, begin + length)
     };
     let hint = if habits.hinted { hint(dice, op) } else { CacheHint::None };
-    Request { submitted, lba: Lba(begin), sectors: (end - begin) as u32, op, hint, ..Request::default() }
+    Request { submitted, lba: Lba(begin), sectors: (end - begin) as u32, op, remark: hint.into(), ..Request::default() }
 }
 
 /// What a cache knows of a request. Data of a clean write lies on the disk from when the drive has it, so that the disk is

@@ -76,7 +76,8 @@ pub struct Line(pub Request);
 
 impl fmt::Display for Line {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Request { submitted, lba, sectors, op, hint, fua, stream, zone } = self.0;
+        let Request { submitted, lba, sectors, op, remark, fua, stream } = self.0;
+        let (hint, zone) = (remark.hint(), remark.zone());
         write!(formatter, "{} {} {} {sectors}", submitted.0, op.name(), lba.0)?;
         if hint != CacheHint::None {
             write!(formatter, " {}", hint.name())?;
@@ -124,7 +125,9 @@ impl FromStr for Line {
         if (sectors == 0) != (op == Op::Flush) || fua && op != Op::Write {
             return Err(wrong());
         }
-        Ok(Self(Request { submitted: Ns(number(time)?), lba: Lba(number(lba)?), sectors, op, hint, fua, stream, zone }))
+        // Nobody has both.
+        let remark = if zone == ZoneCommand::None { hint.into() } else { zone.into() };
+        Ok(Self(Request { submitted: Ns(number(time)?), lba: Lba(number(lba)?), sectors, op, remark, fua, stream }))
     }
 }
 

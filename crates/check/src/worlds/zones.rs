@@ -4,7 +4,7 @@
 use ninescope::{PrefillMode, PrefillOrder};
 use ninescope_ftl::ZoneConfig;
 use ninescope_kernel::Ns;
-use ninescope_model::{Geometry, Lba, Op, Request, ZoneCommand};
+use ninescope_model::{Geometry, Lba, Op, Remark, Request, ZoneCommand};
 use toml::{Table, Value};
 
 use super::World;
@@ -142,7 +142,7 @@ impl Host<'_> {
             op,
             lba: Lba(u64::from(unit) * u64::from(self.per_unit)),
             sectors: units * self.per_unit,
-            zone,
+            remark: zone.into(),
             ..Request::default()
         };
         let pointer = self.pointers[zone as usize];
@@ -189,7 +189,7 @@ impl Host<'_> {
         match dice.between(0, 3) {
             0 => Request { fua: true, ..request },
             1 => Request { lba: lba(request.lba.0 + 1), ..request },
-            2 => Request { op: Op::Trim, sectors: 1, zone: ZoneCommand::None, ..request },
+            2 => Request { op: Op::Trim, sectors: 1, remark: Remark::None, ..request },
             _ => Request {
                 lba: lba(request.lba.0 + u64::from(dice.small(1, self.capacity)) * u64::from(self.per_unit)),
                 ..request

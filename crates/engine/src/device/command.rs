@@ -210,7 +210,7 @@ impl<K: Kind> Device<K> {
     /// Nothing is done for a command any more.
     #[inline]
     pub(super) fn command_over(&mut self, index: u32, command: &HostCommand) -> Result<(), SimulationError> {
-        if command.hint == CacheHint::FlushRead && self.flash.has_flush_reads() {
+        if command.remark.hint() == CacheHint::FlushRead && self.flash.has_flush_reads() {
             self.flush_read_completes(index, command)?;
         }
         self.run.transactions.command_ended(index);

@@ -34,7 +34,7 @@ impl<K: Kind> Device<K> {
             }
             let from = self.flash.find_content(&mut self.run.counters, lpa);
             observe!(self, Event::UnitRead { slot: index, lpa, from });
-            if command.hint == CacheHint::FlushRead && self.flash.ftl().knows_clean() {
+            if command.remark.hint() == CacheHint::FlushRead && self.flash.ftl().knows_clean() {
                 self.note_flush_read(index, &command, lpa, from);
             }
             self.host_unit_read(index, lpa, from)?;

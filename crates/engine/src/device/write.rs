@@ -98,7 +98,7 @@ impl<K: Kind> Device<K> {
     /// Units that a host command writes whole.
     pub(super) fn entry(&self, index: u32, next: u32, end: u32) -> WriteEntry {
         let command = self.host.command(index);
-        let clean = self.flash.ftl().knows_clean() && command.hint == CacheHint::CleanWrite;
+        let clean = self.flash.ftl().knows_clean() && command.remark.hint() == CacheHint::CleanWrite;
         let at_program = self.ends_at_program(command);
         let entry = WriteEntry::of_whole_units(Source::Host, index, command.mark, next, end, self.run.now);
         let told = if self.flash.ftl().listens() { told_by(command) } else { Told::default() };

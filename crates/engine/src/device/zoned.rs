@@ -42,7 +42,8 @@ impl<K: Kind> Device<K> {
     /// The data of a write is in the controller: its zone takes it, or does not.
     #[inline(never)]
     pub(super) fn start_zoned_write(&mut self, index: u32) -> Result<(), SimulationError> {
-        let HostCommand { lba, sectors, fua, zone: command, .. } = *self.host.command(index);
+        let HostCommand { lba, sectors, fua, remark, .. } = *self.host.command(index);
+        let command = remark.zone();
         let per_unit = self.flash.geometry().sectors_per_unit();
         let (lpa, units) = (self.flash.unit_of(lba), sectors / per_unit);
         let is_whole = lba % u64::from(per_unit) == 0 && sectors % per_unit == 0;
@@ -115,7 +116,8 @@ impl<K: Kind> Device<K> {
     /// A TRIM manages a zone. One that names no command resets the zone that it covers.
     #[inline(never)]
     pub(super) fn zone_is_managed(&mut self, index: u32) -> Result<(), SimulationError> {
-        let HostCommand { lba, sectors, zone: named, .. } = self.host.sets_out(index, self.run.now);
+        let HostCommand { lba, sectors, remark, .. } = self.host.sets_out(index, self.run.now);
+        let named = remark.zone();
         let per_unit = self.flash.geometry().sectors_per_unit();
         let lpa = self.flash.unit_of(lba);
         let Some(layout) = self.flash.zones().map(Zones::layout) else { return Ok(()) };

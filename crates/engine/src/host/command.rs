@@ -2,7 +2,7 @@
 
 use ninescope_ftl::ZoneError;
 use ninescope_kernel::{NONE, Ns, Slab};
-use ninescope_model::{CacheHint, Op, Request, ZoneCommand};
+use ninescope_model::{Op, Remark, Request};
 
 /// State of one command.
 #[derive(Clone, Copy, Debug)]
@@ -17,14 +17,12 @@ pub struct HostCommand {
     pub op: Op,
     /// The lane it came from.
     pub lane: u16,
-    /// What a cache in front of the drive knows about it.
-    pub hint: CacheHint,
+    /// What a cache in front of the drive knows about it, or what it asks of a zone.
+    pub remark: Remark,
     /// A write that completes when what it writes is on the media.
     pub fua: bool,
     /// Of a write: the stream that the host names, 0 for none.
     pub stream: u8,
-    /// What it asks of a zone.
-    pub zone: ZoneCommand,
     /// A zone does not take it: it answers with that.
     pub refused: Option<ZoneError>,
     /// It answers with an error: something of what it reads is lost.
@@ -55,10 +53,9 @@ impl Default for HostCommand {
             sectors: 0,
             op: Op::Read,
             lane: 0,
-            hint: CacheHint::None,
+            remark: Remark::None,
             fua: false,
             stream: 0,
-            zone: ZoneCommand::None,
             refused: None,
             reported: false,
             wrong: false,
@@ -81,10 +78,9 @@ impl HostCommand {
             lba: ninescope_model::Lba(self.lba),
             sectors: self.sectors,
             op: self.op,
-            hint: self.hint,
+            remark: self.remark,
             fua: self.fua,
             stream: self.stream,
-            zone: self.zone,
         }
     }
 }

@@ -107,9 +107,10 @@ impl Host {
             let (who, times) = ((command.lane, command.op), (latency, command.host_queue));
             run.meter.record_of_lane(who, now, times, bytes, (parts, tenants.last()));
         }
-        if command.hint != CacheHint::None {
+        let hint = command.remark.hint();
+        if hint != CacheHint::None {
             let moved = if command.op == Op::Trim { 0 } else { bytes };
-            run.meter.record_hint(command.hint, latency, moved);
+            run.meter.record_hint(hint, latency, moved);
         }
         if !self.front.is_open(command.lane) {
             return false;

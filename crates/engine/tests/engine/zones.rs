@@ -5,7 +5,7 @@ use crate::common::{Bench, Prefill, at, closed, flush, open, read, slc, trim, wr
 use ninescope_engine::Device;
 use ninescope_ftl::{ZoneConfig, ZoneError, ZoneState};
 use ninescope_kernel::{Ns, Rate};
-use ninescope_model::{BlockGroup, Cause, Op, Request, ZoneCommand};
+use ninescope_model::{BlockGroup, Cause, Op, Remark, Request, ZoneCommand};
 
 /// A page of flash: sensed, programmed, with 1000 ns of channel; a block erased [ns].
 const SENSE: u64 = 100_000;
@@ -45,11 +45,11 @@ fn zone(number: u64) -> u64 {
 }
 
 fn asks(command: ZoneCommand, lba: u64) -> Request {
-    Request { zone: command, ..trim(lba, UNIT) }
+    Request { remark: command.into(), ..trim(lba, UNIT) }
 }
 
 fn append(lba: u64, sectors: u32) -> Request {
-    Request { zone: ZoneCommand::Append, ..write(lba, sectors) }
+    Request { remark: Remark::Append, ..write(lba, sectors) }
 }
 
 fn errors(device: &Device) -> Vec<(&'static str, u64)> {

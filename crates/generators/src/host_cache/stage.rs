@@ -368,7 +368,7 @@ impl HostCache {
             lba: Lba(place.map_or(0, |place| u64::from(place) * size)),
             sectors: place.map_or(0, |_| size as u32),
             op,
-            hint,
+            remark: hint.into(),
             ..Request::default()
         });
     }

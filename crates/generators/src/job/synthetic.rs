@@ -1,7 +1,7 @@
 //! A synthetic job as a workload.
 
 use ninescope_kernel::{Ns, RandomStream, Zipf};
-use ninescope_model::{Arrival, Lba, Op, Request, SECTOR_BYTES, Workload, WorkloadError, ZoneCommand};
+use ninescope_model::{Arrival, Lba, Op, Remark, Request, SECTOR_BYTES, Workload, WorkloadError};
 
 use super::distribution::{Extent, Zone};
 use super::order::Order;
@@ -246,7 +246,7 @@ impl Workload for SyntheticJob {
             op,
             fua: op == Op::Write && self.draws.is_forced(),
             stream: self.config.stream,
-            zone: if op == Op::Read { ZoneCommand::None } else { self.config.zone_command },
+            remark: if op == Op::Read { Remark::None } else { self.config.zone_command.into() },
             ..Request::default()
         }))
     }

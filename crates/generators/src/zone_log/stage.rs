@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use ninescope_model::{
-    Arrival, Lba, Op, Request, SECTOR_BYTES, Workload, WorkloadError, ZoneCommand, ZoneLogStatistics,
+    Arrival, Lba, Op, Remark, Request, SECTOR_BYTES, Workload, WorkloadError, ZoneCommand, ZoneLogStatistics,
 };
 
 use super::config::{ZoneLogConfig, ZoneSpace};
@@ -67,14 +67,14 @@ impl ZoneLog {
         // What the host asks for stays as large as it was.
         if let Some(last) = self.out.back_mut()
             && follows
-            && (last.op, last.zone) == (op, zone)
+            && (last.op, last.remark.zone()) == (op, zone)
             && last.end() == sector
             && u64::from(last.sectors + sectors) <= u64::from(like.sectors).max(self.block_sectors)
         {
             last.sectors += sectors;
             return;
         }
-        self.out.push_back(Request { lba: Lba(sector), sectors, op, zone, fua: false, ..*like });
+        self.out.push_back(Request { lba: Lba(sector), sectors, op, remark: zone.into(), fua: false, ..*like });
     }
 
     /// A block goes to the end of a log, which may take cleaning first.
@@ -106,7 +106,7 @@ impl ZoneLog {
         self.statistics.cleaned_zones += 1;
         self.log.is_free(victim);
         let lba = Lba(u64::from(victim) * self.space.size);
-        let reset = Request { lba, op: Op::Trim, zone: ZoneCommand::Reset, sectors: self.space.unit as u32, ..like };
+        let reset = Request { lba, op: Op::Trim, remark: Remark::Reset, sectors: self.space.unit as u32, ..like };
         self.out.push_back(reset);
         true
     }

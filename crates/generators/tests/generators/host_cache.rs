@@ -57,8 +57,9 @@ fn blocks(at: u64, op: Op, block: u64, count: u64) -> Request {
 
 /// What came out, as (time [ms], hint, place).
 fn told(out: &[Request]) -> Vec<(u64, &'static str, u64)> {
-    let name =
-        |request: &Request| if request.hint == CacheHint::None { request.op.name() } else { request.hint.name() };
+    let name = |request: &Request| {
+        if request.remark.hint() == CacheHint::None { request.op.name() } else { request.remark.hint().name() }
+    };
     out.iter().map(|request| (request.submitted.0 / MS, name(request), request.lba.0 / SECTORS)).collect()
 }
 
@@ -281,7 +282,9 @@ prop_compose! {
 }
 
 fn as_told(out: &[Request]) -> Vec<Told> {
-    out.iter().map(|request| (request.submitted.0, request.op, request.hint, request.lba.0 / SECTORS)).collect()
+    out.iter()
+        .map(|request| (request.submitted.0, request.op, request.remark.hint(), request.lba.0 / SECTORS))
+        .collect()
 }
 
 proptest! {
@@ -309,7 +312,7 @@ proptest! {
         let mut dirty = [false; 64];
         for request in &out {
             let place = (request.lba.0 / SECTORS) as usize;
-            match (request.op, request.hint) {
+            match (request.op, request.remark.hint()) {
                 (_, CacheHint::DirtyWrite) => dirty[place] = true,
                 (_, CacheHint::FlushRead) => dirty[place] = false,
                 (Op::Trim, _) | (_, CacheHint::CleanWrite) => prop_assert!(!dirty[place], "{:?}", request),

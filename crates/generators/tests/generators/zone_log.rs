@@ -45,7 +45,8 @@ fn told(config: ZoneLogConfig, space: &ZoneSpace, requests: Vec<Request>) -> Vec
     let mut log = ZoneLog::new(config, space.clone(), Box::new(Made(move || requests.next()))).expect("a log");
     let mut out = Vec::new();
     while let Some(request) = log.next_request().expect("no errors") {
-        let name = if request.zone == ZoneCommand::None { request.op.name() } else { request.zone.name() };
+        let name =
+            if request.remark.zone() == ZoneCommand::None { request.op.name() } else { request.remark.zone().name() };
         let (zone, offset) = (request.lba.0 / space.size, request.lba.0 % space.size / SECTORS);
         out.push((name, zone, offset, u64::from(request.sectors) / SECTORS));
     }

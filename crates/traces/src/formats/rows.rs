@@ -60,12 +60,11 @@ pub(crate) fn record(request: &Request) -> [u8; RECORD_BYTES] {
 #[cfg(test)]
 mod tests {
     use ninescope_kernel::Ns;
-    use ninescope_model::{CacheHint, Lba};
+    use ninescope_model::{Lba, Remark};
 
     use super::*;
-    use ninescope_model::ZoneCommand;
 
-    const FLUSH: Request = Request { submitted: Ns(7), lba: Lba(0), sectors: 0, op: Op::Flush, hint: CacheHint::None, fua: false, stream: 0, zone: ZoneCommand::None };
+    const FLUSH: Request = Request { submitted: Ns(7), lba: Lba(0), sectors: 0, op: Op::Flush, remark: Remark::None, fua: false, stream: 0 };
 
     #[test]
     fn a_row_is_what_it_was_made_of() {

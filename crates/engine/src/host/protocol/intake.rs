@@ -115,17 +115,16 @@ impl Host {
         protocol.alone = protocol.is_alone(part.request.op);
         run.counters.non_queued_commands += u64::from(protocol.alone);
         count_parts(run, &part);
-        let Request { submitted, lba, sectors, op, hint, fua, stream, zone } = part.request;
+        let Request { submitted, lba, sectors, op, remark, fua, stream } = part.request;
         let index = self.commands.insert(HostCommand {
             id: protocol.commands,
             lba: lba.0,
             sectors,
             op,
             lane: lane as u16,
-            hint,
+            remark,
             fua,
             stream,
-            zone,
             submitted,
             mark: now,
             host_queue: now - submitted,

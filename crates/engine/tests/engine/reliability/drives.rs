@@ -134,7 +134,7 @@ pub fn old_data_is_lost(drive: Drive) -> Drive {
 
 /// A request with what the cache in front of the drive says of it.
 pub fn hinted(hint: CacheHint, request: Request) -> Request {
-    Request { hint, ..request }
+    Request { remark: hint.into(), ..request }
 }
 
 pub fn clean(request: Request) -> Request {
