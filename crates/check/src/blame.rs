@@ -371,7 +371,7 @@ impl Blame {
     /// For whom garbage is collected where a unit lies: who opened a group of that pool last, unless its data are refreshed.
     fn collector(&self, view: &View<'_>, place: Ppa) -> u16 {
         let geometry = view.ftl.geometry();
-        let pool = geometry.pool_and_block(geometry.group_and_offset(place).0).0;
+        let pool = geometry.pool_and_block(geometry.locate(place).group).0;
         let opener = || self.openers.get(&pool).copied();
         if view.ftl.is_refreshing(pool) { self.drive } else { opener().unwrap_or(self.drive) }
     }

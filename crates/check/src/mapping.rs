@@ -131,8 +131,7 @@ impl MapBook {
 
     /// A read of a page of the map joined the queue of its die.
     pub fn read_queued(&mut self, view: &View<'_>, ppa: Ppa, marks: &mut Marks) {
-        let geometry = view.ftl.geometry();
-        let die = geometry.die_of_pool(geometry.pool_and_block(geometry.group_and_offset(ppa).0).0);
+        let die = view.ftl.geometry().die_of(ppa);
         if let Some(waiting) = &mut self.first {
             *waiting.entry(die).or_default() += 1;
         }

@@ -48,7 +48,7 @@ rules! {
     Blame, "blame",
         "A wait is behind others for as long as others held the die or channel, and behind own parts for the rest; a request alone is behind no other. A page that a write buffer programs is the own of the write whose unit came last into it.";
     Tenants, "tenants",
-        "Of a request of one of several tenants, what it waited behind tenants and the drive sums to its waits for dies and channels, and each of them worked for that holder for so long; places of the queue, slots and pages on their way behind a cache are counted anew from what is seen.";
+        "Of a request of one of several tenants, what it waited behind tenants and the drive sums to its waits for dies and channels, and each of them worked for that holder for so long: for commands, for pages that move, for a map in flash, for garbage; places of the queue, slots and pages on their way behind a cache, and pages of a map that are to be written, are counted anew from what is seen.";
     Mapping, "mapping",
         "The map, the reverse map and the valid bits agree, and the map changes only as the events say.";
     ValidCount, "valid-count", "A group's valid count is the number of valid bits in it.";

@@ -8,7 +8,7 @@ use ninescope_media::nand::FlashCommand;
 use ninescope_model::{BlockGroup, Pool, Ppa, Stream};
 
 use crate::blocks::group_of_block;
-use crate::die_sets::{parity_die, set_of};
+use crate::die_sets::{data_dies, parity_die, set_of};
 use crate::rule::{Checked, require};
 
 /// The checker's own record of a pool.
@@ -250,7 +250,11 @@ impl Space {
             self.buffered_in_all -= 1;
             if let Some(parts) = &mut self.parts {
                 let geometry = view.ftl.geometry();
-                let number = command.page * geometry.frontier_planes + plane as u32 % geometry.frontier_planes;
+                // Pages of one number go round the dies of a set that hold data.
+                let dies = data_dies(geometry, group);
+                let member = dies.iter().position(|&die| die == command.die).unwrap_or_default();
+                let row = command.page * dies.len() as u32 + member as u32;
+                let number = row * geometry.frontier_planes + plane as u32 % geometry.frontier_planes;
                 parts.page_left(geometry.first_unit(group).0 + number * geometry.units_per_page());
             }
         }

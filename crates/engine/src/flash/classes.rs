@@ -35,7 +35,7 @@ impl Flash {
         let (mut previous, mut index, mut pools) = (NONE, self.dies[die.0].queue(queue).head(), 0_u32);
         while index != NONE && first.contains(&None) {
             let access = &run.transactions.slab[index];
-            let pool = self.geometry.pool_and_block(self.geometry.group_and_offset(access.ppa()).0).0;
+            let pool = self.geometry.pool_and_block(self.geometry.locate(access.ppa()).group).0;
             let bit = 1 << self.geometry.first_plane_of_pool(pool);
             let may_go = queue == QueueClass::HostRead || pools & bit == 0;
             pools |= bit;

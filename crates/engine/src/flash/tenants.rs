@@ -39,6 +39,7 @@ impl Flash {
             (QueueClass::HostRead, Source::ReadModifyWrite) => {
                 tenants.of_command(transactions.units[access.records()].parent)
             }
+            (_, Source::Parity) => tenants.ledgers.drive(),
             (QueueClass::HostProgram, _) | (_, Source::Mapping | Source::GarbageCollection) => tenants.of_access(index),
             (_, Source::Migration) => tenants.of_migration(access.migration()),
             _ => tenants.ledgers.drive(),
@@ -130,7 +131,8 @@ impl Flash {
             let index = command.transaction[plane];
             let access: &Transaction = &run.transactions.slab[index];
             if access.source == Source::GarbageCollection {
-                let pool = self.pool_of(access.ppa());
+                // On a drive with parity an erase may be named by a page of that.
+                let pool = self.geometry.pool_and_block(self.geometry.locate(access.ppa()).group).0;
                 let is_refresh = self.ftl.is_refreshing(pool);
                 let holder = if is_refresh { tenants.ledgers.drive() } else { tenants.opener_of(pool) };
                 tenants.counts_for(index, holder);
