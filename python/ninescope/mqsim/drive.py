@@ -20,6 +20,8 @@ _CELLS = {"SLC": ("LSB",), "MLC": ("LSB", "MSB"), "TLC": ("LSB", "CSB", "MSB")}
 _ORDERS = tuple("".join(letters) for letters in itertools.permutations("CWDP"))
 _NS = 1 << 40
 # What is taken for each policy that chooses victims, and what is to be said of it.
+_PACKET, _PACKET_HEAD = 128, 28
+"""Bytes of data that a packet of its link carries at most, and those before them [B]."""
 _VICTIMS = {
     "GREEDY": ("greedy", ""),
     "FIFO": ("fifo", ""),
@@ -301,9 +303,11 @@ def _victim(part: Part, device: Sheet, blocks: int) -> None:
 
 def _link(part: Part, host: Sheet) -> None:
     lanes, rate = host.count("PCIe_Lane_Count", 1, 64), host.number("PCIe_Lane_Bandwidth", 0.001, 1000)
-    part.put(
-        "controller.link_rate", f"{round(lanes * rate * 1e9)}B/s", "PCIe_Lane_Bandwidth x PCIe_Lane_Count"
-    )
+    source = "PCIe_Lane_Bandwidth x PCIe_Lane_Count"
+    if part.as_mqsim:
+        rate *= _PACKET / (_PACKET + _PACKET_HEAD)
+        source += f"; --as mqsim: {_PACKET_HEAD} B go before each {_PACKET} B of data"
+    part.put("controller.link_rate", f"{round(lanes * rate * 1e9)}B/s", source)
 
 
 def _sata(part: Part, host: Sheet, device: Sheet) -> None:

@@ -48,7 +48,7 @@ def waits_in_words(result: Result) -> Iterator[RenderableType]:
     ]
     if not rows:
         return
-    yield _heading("Who waited for whom, as a share of its time (and of that beyond p99)")
+    yield _heading("Who waited for whom, as a share of its time (and of that beyond p99); the rest is its own")
     for who, words in rows:
         yield Padding(Text(f"{who}: {words}", overflow="fold"), (0, 0, 0, 4))
 
@@ -101,12 +101,13 @@ def _waits_of(own: str, waits: JobWaits, jobs: list[str]) -> str:
 
 
 def _mostly(waits: JobWaits, holder: str | None) -> str:
-    """Say by which cause a job waited for a holder, if that is more than half of it."""
+    """Say by which cause a job waited for a holder most."""
     by_cause = waits.behind_drive_ns if holder is None else waits.behind_ns.get(holder) or {}
     most = max(by_cause, key=lambda cause: by_cause[cause], default="")
-    if not most or by_cause[most] <= sum(by_cause.values()) / 2:
+    if not most:
         return ""
-    return f", most of it {look(most).label}"
+    share = by_cause[most] / (sum(by_cause.values()) or 1)
+    return f", {'most' if share > 1 / 2 else 'the largest part'} of it {look(most).label}"
 
 
 def _new_job_table(*heads: str) -> Table:

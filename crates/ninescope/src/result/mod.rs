@@ -309,11 +309,11 @@ fn alone(device: &Seen<'_>) -> Option<String> {
     })
 }
 
-/// That what the drive collected by itself behind the last completion shows in its write amplification.
+/// That what the drive programmed by itself behind the last completion (garbage, what goes down from a tier) shows in its write amplification.
 fn collected_alone(device: &Seen<'_>) -> Option<String> {
     let waf = |written| write_amplification::ratio(written).filter(|&waf| waf > 0.0);
     let (all, before) = (waf(device.written())?, waf(write_amplification::until_last_completion(device))?);
-    let words = "the drive collected garbage by itself after the last completion";
+    let words = "the drive programmed flash by itself after the last completion";
     (libm::log(all / before) > 0.01).then(|| format!("{words}: WAF is {all:.2} with that, and {before:.2} without"))
 }
 
