@@ -48,7 +48,8 @@ def waits_in_words(result: Result) -> Iterator[RenderableType]:
     ]
     if not rows:
         return
-    yield _heading("Who waited for whom, as a share of its time (and of that beyond p99); the rest is its own")
+    heading = "Who waited for whom, as a share of its time (and of that beyond p99); the rest is its own"
+    yield _heading(heading)
     for who, words in rows:
         yield Padding(Text(f"{who}: {words}", overflow="fold"), (0, 0, 0, 4))
 
