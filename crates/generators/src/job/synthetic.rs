@@ -247,7 +247,6 @@ impl Workload for SyntheticJob {
             fua: op == Op::Write && self.draws.is_forced(),
             stream: self.config.stream,
             remark: if op == Op::Read { Remark::None } else { self.config.zone_command.into() },
-            ..Request::default()
         }))
     }
 }
