@@ -92,40 +92,17 @@ struct Liar {
 
 impl Probe for Liar {
     fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
-        match event {
-            Event::Started {
-                write_completion,
-                sectors,
-                protocol,
-                lane_depths,
-                queue_commands,
-                limits,
-                buffer,
-                buffer_parts,
-                throttle,
-                classes,
-            } => {
-                let lane_depths: Vec<u32> = lane_depths.iter().map(|depth| depth - self.less_depth).collect();
-                let lane_depths = &lane_depths;
-                let started = Event::Started {
-                    write_completion,
-                    sectors,
-                    protocol,
-                    lane_depths,
-                    queue_commands,
-                    limits,
-                    buffer,
-                    buffer_parts,
-                    throttle,
-                    classes,
-                };
-                self.checker.observe(view, started)
+        let depths: Vec<u32>;
+        let mut event = event;
+        match &mut event {
+            Event::Started { lane_depths, .. } => {
+                depths = lane_depths.iter().map(|depth| depth - self.less_depth).collect();
+                *lane_depths = &depths;
             }
-            Event::Fetched { slot, id, lane: 0, queue, request, whole } => {
-                self.checker.observe(view, Event::Fetched { slot, id, lane: self.lane, queue, request, whole })
-            }
-            event => self.checker.observe(view, event),
+            Event::Fetched { lane, .. } if *lane == 0 => *lane = self.lane,
+            _ => {}
         }
+        self.checker.observe(view, event)
     }
 }
 

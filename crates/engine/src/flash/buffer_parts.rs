@@ -4,7 +4,6 @@
 //! Who has a part waits in a line of its own, for pages of his own alone.
 
 use super::Flash;
-use super::programs::NOBODY;
 use crate::config::BufferPartsConfig;
 
 /// What each part may hold and holds.
@@ -32,6 +31,7 @@ impl BufferParts {
         self.limits.len()
     }
 
+    /// The part of a tenant: the first one of who has none, the drive and nobody among them.
     fn of(&self, holder: u16) -> usize {
         self.of_tenant.get(usize::from(holder)).map_or(0, |&part| part as usize)
     }
@@ -66,7 +66,7 @@ impl Flash {
     /// A page into which `holder` wrote first is filled.
     pub(super) fn page_enters_part(&mut self, holder: u16) {
         if let Some(parts) = &mut self.parts {
-            let part = if holder == NOBODY { 0 } else { parts.of(holder) };
+            let part = parts.of(holder);
             parts.used[part] += 1;
         }
     }
@@ -74,7 +74,7 @@ impl Flash {
     /// It is programmed, or forgotten.
     pub(super) fn page_leaves_part(&mut self, holder: u16) {
         let Some(parts) = &mut self.parts else { return };
-        let part = if holder == NOBODY { 0 } else { parts.of(holder) };
+        let part = parts.of(holder);
         let was_full = parts.used[part] >= parts.limits[part];
         parts.used[part] -= 1;
         if was_full {

@@ -35,14 +35,10 @@ impl Flash {
     fn holder_of(transactions: &TransactionStore, tenants: &TenantWaits, index: u32) -> u16 {
         let access: &Transaction = &transactions.slab[index];
         match (access.class, access.source) {
-            (QueueClass::HostRead, Source::Host) => tenants.of_command(access.command()),
-            (QueueClass::HostRead, Source::ReadModifyWrite) => {
-                tenants.of_command(transactions.units[access.records()].parent)
-            }
             (_, Source::Parity) => tenants.ledgers.drive(),
             (QueueClass::HostProgram, _) | (_, Source::Mapping | Source::GarbageCollection) => tenants.of_access(index),
             (_, Source::Migration) => tenants.of_migration(access.migration()),
-            _ => tenants.ledgers.drive(),
+            _ => host_of(transactions, tenants, index),
         }
     }
 
