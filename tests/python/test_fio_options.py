@@ -467,7 +467,12 @@ class TestAgainstFio:
         assert len({offset for _, offset, _ in issued}) == 396
         (tmp_path / "job.fio").write_text(text)
         result = ninescope.Drive().run(ninescope.Workload.job_file(tmp_path / "job.fio"), prefill="none")
-        assert result.requests == pytest.approx(len(issued), rel=0.01)
+        # 40 MiB of 5,324.8 B in the mean; 2,000 a second for one second, of which a busy machine issues less.
+        assert len(issued) <= 1.01 * result.requests
+        if "io_size" in more:
+            assert result.requests == pytest.approx(len(issued), rel=0.01)
+        else:
+            assert result.requests == 2000
         assert any("the next pass is the same" in note for note in result.notes)
 
     def test_a_shift_register_finer_than_the_requests_ends_a_job_of_fio(self, tmp_path: Path) -> None:
