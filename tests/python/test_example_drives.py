@@ -80,6 +80,11 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
     "firmware-cores": (job("randread", "4k", 4000), "none", [some("firmware", "counters", "waits")]),
     "in-turns": (job("randwrite", "16k", 4000), "steady", [some("counters", "channel_waits")]),
     "levels-wear": (job("randwrite", "16k", 8000), "steady", [some("ftl", "leveled_units")]),
+    "link-commands": (
+        job("randread", "64k", 2000),
+        "none",
+        [some("counters", name) for name in ("link_messages", "whole_reads")],
+    ),
     "nvme-queues": (
         job("randread", "128k", 2000),
         "none",

@@ -33,6 +33,7 @@ use crate::leveling::LevelingBook;
 use crate::map_holders::MapHolders;
 use crate::mapping::MapBook;
 use crate::marks::{Mark, Marks};
+use crate::messages::Messages;
 use crate::namespaces::Namespaces;
 use crate::oracle::Oracle;
 use crate::parity::ParityBook;
@@ -74,6 +75,7 @@ pub struct Checker {
     requests: Requests,
     protocol: Protocol,
     interrupts: Interrupts,
+    messages: Messages,
     queues: Queues,
     intake: Intake,
     places: Places,
@@ -125,6 +127,7 @@ impl Checker {
             requests: Requests::default(),
             protocol: Protocol::default(),
             interrupts: Interrupts::default(),
+            messages: Messages::default(),
             queues: Queues::default(),
             intake: Intake::default(),
             places: Places::default(),
@@ -367,6 +370,7 @@ impl Checker {
         self.requests.measuring_began();
         self.ledger.measuring_began(self.groups.handed_out);
         (self.queues.non_queued, self.queues.waited) = (0, 0);
+        self.messages.seen = 0;
         self.space.part_stalls = 0;
         self.dies.measuring_began(view.now);
         self.transfers.measuring_began(view.now);
@@ -402,6 +406,7 @@ impl Checker {
     fn finished(&mut self, view: &View<'_>, used: &ninescope_engine::Utilization) -> Checked {
         self.requests.finished(view)?;
         self.interrupts.finished(view.now)?;
+        self.messages.finished(view)?;
         if view.meter.limited.iter().any(|limited| limited.held > 0) {
             self.marks.hit(Mark::HeldByLimit);
         }
@@ -506,6 +511,7 @@ impl Probe for Checker {
                 self.requests.started(lane_depths);
                 self.protocol.started(protocol, lane_depths.len());
                 self.interrupts.started(protocol.interrupts);
+                self.messages.started(&protocol);
                 self.queues.started(protocol, queue_commands);
                 if protocol.interface == Interface::Sata {
                     self.transfers.has_one_link();
@@ -519,6 +525,7 @@ impl Probe for Checker {
             }
             Event::Fetched { slot, id, lane, queue, request, whole } => {
                 self.ledger.taken_in(&request, &whole);
+                self.messages.taken_in(view.now, slot, request.op);
                 self.sweep_when_due(view)?;
                 self.queues.entered(view.now, (slot, id), (queue, lane), request.submitted)?;
                 self.queues.goes_beside(view.now, (slot, id), request.op)?;
@@ -531,13 +538,18 @@ impl Probe for Checker {
             }
             Event::LinkIn { slot, from, until } => {
                 self.requests.data_crosses(slot, until);
+                self.messages.data_cross(view.now, slot)?;
                 self.transfers.link_in(view, slot, from, until)
             }
             Event::LinkOut { slot, from } => {
                 if let Some(codes) = &mut self.codes {
                     codes.link_out(view, slot, from)?;
                 }
+                self.messages.read_crossed(view.now, slot, from)?;
                 self.transfers.link_out(view, slot, from)
+            }
+            Event::MessageCrosses { slot, message, from, until } => {
+                self.message_crosses(view, slot, message, (from, until))
             }
             Event::UnitRead { slot, lpa, from } => self.unit_read(view, slot, lpa, from),
             Event::UnitWritten { slot, lpa, old, new, merged_with } => {
@@ -777,7 +789,11 @@ impl Probe for Checker {
             | Event::MapCacheChanged { .. }
             | Event::MapPageWritten { .. } => self.map_event(view, &event),
             Event::Gathered { slot, id, queue, op, parts, behind, transaction } => {
-                self.interrupts.gathered(view.now, (slot, queue))?;
+                if self.messages.are_sent() {
+                    self.messages.done(view.now, slot)?;
+                } else {
+                    self.interrupts.gathered(view.now, (slot, queue))?;
+                }
                 self.places.left(view.now, slot);
                 self.queues.done(slot);
                 if let Some(book) = &mut self.zones {

@@ -34,6 +34,11 @@ impl Interrupts {
         self.config = config;
     }
 
+    /// Whether there are any.
+    pub fn are_raised(&self) -> bool {
+        self.config.is_some()
+    }
+
     /// A command is done. Nothing of its queue waits for longer than it may.
     pub fn gathered(&mut self, now: Ns, (slot, queue): (u32, u32)) -> Checked {
         let Some(Coalescing { completions, time }) = self.config else {

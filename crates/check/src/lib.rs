@@ -28,6 +28,7 @@ mod leveling;
 mod map_holders;
 mod mapping;
 mod marks;
+mod messages;
 mod namespaces;
 mod oracle;
 mod parity;

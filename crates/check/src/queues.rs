@@ -82,6 +82,11 @@ impl Queues {
         Ok(())
     }
 
+    /// The queue of a command inside.
+    pub fn of(&self, slot: u32) -> u32 {
+        self.of_slot.get(&slot).copied().unwrap_or_default()
+    }
+
     /// A command is done.
     pub fn done(&mut self, slot: u32) {
         self.inside.remove(&slot);

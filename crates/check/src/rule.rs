@@ -34,6 +34,8 @@ rules! {
         "The commands of a request follow each other, none is larger than one may be, and the request is over with the last of them.";
     Interrupts, "interrupts",
         "Where completions are gathered, the host is told of all of a queue with the last of so many, or so long after the first of them, whichever is first.";
+    Messages, "messages",
+        "Where more than data crosses the link, entry, request for data and completion of a command come in that order, each takes the same time for all, and a command is told of with its completion; where reads leave whole, nothing crosses between the data of one.";
     HostQueues, "host-queues",
         "No queue of the host has more commands than entries, and no more in the drive than it may, and the drive reads as many of one queue at a time as it may, for as long as that takes.";
     Classes, "classes",

@@ -34,6 +34,29 @@ pub enum Interface {
     Sata,
 }
 
+/// What crosses the link to the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LinkCarries {
+    /// What is read and written alone.
+    #[default]
+    Data,
+    /// And what NVMe needs for each command: a request of the drive for the entry, the entry, a request for what is written, the
+    /// completion; each in turn with the data of its direction.
+    Commands,
+}
+
+/// When the data of a read cross the link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkReads {
+    /// Each page as soon as it is in the controller.
+    #[default]
+    ByPage,
+    /// When all of them are.
+    Whole,
+}
+
 /// What lies between the requests of the host and the commands that the drive takes in; by default each request is one command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProtocolConfig {
@@ -49,6 +72,10 @@ pub struct ProtocolConfig {
     pub fetch: Option<Fetch>,
     /// Completions that the host is told of together; `None`: of each at once.
     pub interrupts: Option<Coalescing>,
+    /// What crosses the link beside data.
+    pub link_carries: LinkCarries,
+    /// When the data of a read cross it.
+    pub link_reads: LinkReads,
 }
 
 impl ProtocolConfig {

@@ -98,6 +98,10 @@ pub struct EngineCounters {
     pub split_commands: u64,
     /// Commands that had the drive for themselves: TRIM and FLUSH, on SATA.
     pub non_queued_commands: u64,
+    /// Requests for entries and for what is written, entries and completions that crossed the link.
+    pub link_messages: u64,
+    /// Reads of several parts whose data crossed the link together.
+    pub whole_reads: u64,
     /// Commands that were taken in as soon as the drive had room for another one of their queue, and had waited.
     pub full_queue_waits: u64,
     /// Fetches of commands out of the host's queues, where they take time.

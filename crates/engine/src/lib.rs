@@ -27,8 +27,8 @@ mod tier;
 mod transaction;
 
 pub use config::{
-    BufferPartsConfig, Coalescing, EngineConfig, Fetch, Interface, ProtocolConfig, RunLimits, SectorRules,
-    WriteCompletion,
+    BufferPartsConfig, Coalescing, EngineConfig, Fetch, Interface, LinkCarries, LinkReads, ProtocolConfig, RunLimits,
+    SectorRules, WriteCompletion,
 };
 pub use counters::EngineCounters;
 pub use device::kind::{Kind, OnHeap, Plain, Watched};
@@ -37,7 +37,7 @@ pub use dram::{Dram, DramAccess, DramConfig, DramCounters, DramUse};
 pub use error::{SimulationError, Violation};
 pub use firmware::{DECISIONS, Dealing, Decision, Firmware, FirmwareConfig, FirmwareCounters, Step};
 pub use flash::{BufferLimits, Dropped, MergedWith, ReadFrom};
-pub use host::{LaneConfig, Limit, RequestLogEntry, Think};
+pub use host::{LaneConfig, Limit, LinkMessage, RequestLogEntry, Think};
 pub use meter::Utilization;
 pub use policies::channel_arbitration::ChannelArbitrationConfig;
 pub use policies::host_arbitration::HostArbitrationConfig;

@@ -20,7 +20,7 @@ use crate::dram::{Dram, DramAccess};
 use crate::error::SimulationError;
 use crate::firmware::{Firmware, Step};
 use crate::flash::{BufferLimits, Dropped, MergedWith, ReadFrom};
-use crate::host::Limit;
+use crate::host::{Limit, LinkMessage};
 use crate::mapping::{CacheChange, Mapping};
 use crate::meter::{Meter, Parts, Utilization, Waits};
 use crate::policies::write_throttle::WriteThrottleConfig;
@@ -128,6 +128,8 @@ pub enum Event<'a> {
     EntriesFetched { queue: u32, from: Ns, commands: u32 },
     /// The data of a host write crosses the link from `from` to `until` [ns].
     LinkIn { slot: u32, from: Ns, until: Ns },
+    /// What is no data crosses the link for a command from `from` to `until` [ns]: towards the host until now.
+    MessageCrosses { slot: u32, message: LinkMessage, from: Ns, until: Ns },
     /// Read data crossed the link towards the host from `from` until now [ns].
     LinkOut { slot: u32, from: Ns },
     /// A host read found out where a unit's content is.

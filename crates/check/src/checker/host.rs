@@ -1,7 +1,8 @@
 //! What the host asks for: commands as they are fetched and complete, and the units that they write, trim and read.
 
 use ninescope_engine::meter::{Parts, Waits};
-use ninescope_engine::{MergedWith, View};
+use ninescope_engine::{LinkMessage, MergedWith, View};
+use ninescope_kernel::Ns;
 use ninescope_model::{CacheHint, Lpa, Op, Ppa, Request, Source};
 
 use super::Checker;
@@ -71,6 +72,24 @@ impl Checker {
         Ok(())
     }
 
+    /// What is no data crosses the link, towards the host until now.
+    pub(super) fn message_crosses(
+        &mut self,
+        view: &View<'_>,
+        slot: u32,
+        message: LinkMessage,
+        (from, until): (Ns, Ns),
+    ) -> Checked {
+        self.messages.crosses(view.now, slot, message, (from, until))?;
+        if message == LinkMessage::Entry {
+            return self.transfers.link_in(view, slot, from, until);
+        }
+        if message == LinkMessage::Completion && self.interrupts.are_raised() {
+            self.interrupts.gathered(view.now, (slot, self.queues.of(slot)))?;
+        }
+        self.transfers.link_out(view, slot, from)
+    }
+
     pub(super) fn completed(
         &mut self,
         view: &View<'_>,
@@ -87,7 +106,8 @@ impl Checker {
         self.map_wait_is(view, slot, parts)?;
         self.requests.waited_behind(view, (id, tenant), (parts, behind), &mut self.marks)?;
         // Of one that was gathered that was compared when it completed.
-        let gathered = self.interrupts.told(view.now, (slot, id), parts)?;
+        let mut gathered = self.interrupts.told(view.now, (slot, id), parts)?;
+        gathered |= self.messages.told(view.now, (slot, id), parts)?;
         self.places.told(view.now, (slot, id), behind)?;
         if !gathered {
             self.places.left(view.now, slot);

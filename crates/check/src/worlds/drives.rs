@@ -8,7 +8,7 @@ use ninescope::config::{
     LoopSharesConfig, NandConfig, PageTypesConfig, PlaneGroupsConfig, ProgramMoves, ReadMoves, SchedulerConfig,
     SuspendLimitConfig,
 };
-use ninescope_engine::{Dealing, Interface, WriteCompletion};
+use ninescope_engine::{Dealing, Interface, LinkCarries, LinkReads, WriteCompletion};
 use ninescope_model::SECTOR_BYTES;
 use ninescope_model::units::{Bytes, Duration, Hertz};
 use ninescope_tier::PlacementConfig;
@@ -80,6 +80,7 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
     codes::complete(dice, &mut table);
     stream_channels(&mut dice.of("stream channels"), &mut table);
     commands_per_queue(&mut dice.of("commands per queue"), &mut table);
+    more_on_the_link(&mut dice.of("link"), &mut table);
     on_sata(&mut dice.of("sata"), &mut table);
     if !of_scm_alone {
         by_sector(&mut dice.of("by sector"), &mut table);
@@ -182,6 +183,19 @@ fn commands_per_queue(dice: &mut Dice, drive: &mut toml::Table) {
     }
 }
 
+/// Some send more than data over the link, and some the data of a read together.
+fn more_on_the_link(dice: &mut Dice, drive: &mut toml::Table) {
+    if dice.chance(12) {
+        put_at(drive, "controller.link_carries", "commands");
+        for key in ["fetch_time", "fetch_entries", "fetches_in_flight"] {
+            take_at(drive, &format!("controller.{key}"));
+        }
+    }
+    if dice.chance(12) {
+        put_at(drive, "controller.link_reads", "whole");
+    }
+}
+
 /// Some drives are on SATA, which has one queue, so that nothing says whose turn it is.
 fn on_sata(dice: &mut Dice, drive: &mut toml::Table) {
     let in_turn = policy_name(drive, "scheduler.arbitration").is_none_or(|name| name == "round-robin");
@@ -190,7 +204,9 @@ fn on_sata(dice: &mut Dice, drive: &mut toml::Table) {
     }
     put_at(drive, "controller.interface", "sata");
     put_at(drive, "controller.queue_depth", i64::from(dice.small(1, 32)));
-    for key in ["queue_entries", "commands_per_queue", "fetch_time", "fetch_entries", "fetches_in_flight"] {
+    for key in
+        ["queue_entries", "commands_per_queue", "fetch_time", "fetch_entries", "fetches_in_flight", "link_carries"]
+    {
         take_at(drive, &format!("controller.{key}"));
     }
 }
@@ -321,6 +337,8 @@ fn controller(dice: &mut Dice) -> ControllerConfig {
         queue_depth: dice.small(1, 64),
         interface: Interface::Nvme,
         link_rate: dice.rate(),
+        link_carries: LinkCarries::Data,
+        link_reads: LinkReads::ByPage,
         command_cost: dice.time(0, 4),
         max_transfer: protocol.chance(15).then(|| Bytes(512 * u64::from(protocol.small(1, 24)))),
         queues: None,

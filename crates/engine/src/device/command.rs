@@ -46,7 +46,7 @@ impl<K: Kind> Device<K> {
         if let Some(next) = self.host.next_address(lane as usize) {
             self.flash.ftl().prefetch(self.flash.unit_of(next));
         }
-        if self.host.has_protocol() && self.host.is_fetched_later(&mut self.run, index) {
+        if self.host.has_protocol() && self.host.comes_later(&mut self.run, index) {
             return Ok(());
         }
         self.enter_processor(index)
@@ -94,8 +94,7 @@ impl<K: Kind> Device<K> {
     }
 
     fn enter_link_in(&mut self, index: u32) -> Result<(), SimulationError> {
-        if self.host.has_protocol() && self.host.is_half_duplex() {
-            self.host.enter_shared_link(&mut self.run, index);
+        if self.host.has_protocol() && self.host.asks_for_written(&mut self.run, index) {
             return Ok(());
         }
         let (from, until) = self.host.enter_link_in(&mut self.run, index);
@@ -105,7 +104,7 @@ impl<K: Kind> Device<K> {
 
     pub(super) fn link_in_woke(&mut self) -> Result<(), SimulationError> {
         let Some(index) = self.host.link_in_woke(&mut self.run) else { return Ok(()) };
-        self.write_data_arrived(index)
+        if self.host.has_protocol() { self.came_over_link(index) } else { self.write_data_arrived(index) }
     }
 
     /// The data of a write is in the controller.
@@ -136,8 +135,11 @@ impl<K: Kind> Device<K> {
     /// A transfer towards the host has ended: one part of a read is done.
     pub(super) fn link_out_woke(&mut self) -> Result<(), SimulationError> {
         let Some((job, began)) = self.host.link_out_woke(&mut self.run) else { return Ok(()) };
-        if job.is_inbound() {
-            return self.write_data_crossed(&job, began);
+        if !job.is_read() {
+            return match job.message() {
+                Some(message) => self.message_crossed(message, &job, began),
+                None => self.write_data_crossed(&job, began),
+            };
         }
         observe!(self, Event::LinkOut { slot: job.command, from: began });
         let last = self.host.part_ends(job.command);

@@ -7,7 +7,7 @@ use ninescope_model::Cause;
 use super::Device;
 use super::kind::Kind;
 use crate::error::SimulationError;
-use crate::host::{Fetched, Gathered, HostCommand, LinkJob};
+use crate::host::{Fetched, Gathered, HostCommand, LinkJob, LinkMessage};
 use crate::meter::Parts;
 use crate::probe::{Event, observe};
 
@@ -29,14 +29,15 @@ impl<K: Kind> Device<K> {
                 self.waited_for_memory_behind(index, transaction);
             }
         }
-        if self.host.gathers() {
-            return self.gather(index, &command, &parts, transaction);
+        if self.host.tells_later() {
+            return self.command_done(index, &command, &parts, transaction);
         }
         let latency = command.latency(&mut self.run, &parts)?;
         self.part_completed(index, &command, &parts, (latency, transaction))
     }
 
-    fn gather(
+    /// Nothing is left to do for a command, of which the host is told later.
+    fn command_done(
         &mut self,
         slot: u32,
         command: &HostCommand,
@@ -46,12 +47,18 @@ impl<K: Kind> Device<K> {
         let tenants = self.run.transactions.tenants.as_mut();
         let behind = tenants.map(|tenants| tenants.lend_last()).unwrap_or_default();
         let (at, queue) = (self.run.now, self.host.queue_of(slot));
+        self.host.leaves_place();
         observe!(
             self,
             Event::Gathered { slot, id: command.id, queue, op: command.op, parts, behind: &behind, transaction }
         );
         let gathered = Gathered { slot, at, transaction, parts: *parts };
-        let enough = self.host.gather(&mut self.run, &gathered, &behind);
+        let enough = if self.host.sends_messages() {
+            self.host.sends_completion(&mut self.run, &gathered, &behind);
+            false
+        } else {
+            self.host.gather(&mut self.run, &gathered, &behind)
+        };
         if let Some(tenants) = &mut self.run.transactions.tenants {
             tenants.give_last_back(behind);
         }
@@ -79,6 +86,62 @@ impl<K: Kind> Device<K> {
         }
         self.host.fetch_is_over(fetched);
         Ok(())
+    }
+
+    /// What is no data has crossed the link towards the host, since `began`.
+    #[inline(never)]
+    pub(super) fn message_crossed(
+        &mut self,
+        message: LinkMessage,
+        job: &LinkJob,
+        began: Ns,
+    ) -> Result<(), SimulationError> {
+        let (slot, now) = (job.command, self.run.now);
+        self.run.counters.link_messages += 1 + u64::from(message == LinkMessage::EntryRequest);
+        observe!(self, Event::MessageCrosses { slot, message, from: began, until: now });
+        if message == LinkMessage::Completion {
+            return self.completion_crossed(job, began);
+        }
+        if self.run.transactions.tenants.is_some() {
+            self.host.moved_by_tenant(&mut self.run, job, began, true);
+        }
+        let (from, until) = self.host.request_crossed(&mut self.run, slot);
+        if message == LinkMessage::EntryRequest {
+            observe!(self, Event::MessageCrosses { slot, message: LinkMessage::Entry, from, until });
+        } else {
+            observe!(self, Event::LinkIn { slot, from, until });
+        }
+        if until == now { self.came_over_link(slot) } else { Ok(()) }
+    }
+
+    /// What was asked for a command is in the controller.
+    pub(super) fn came_over_link(&mut self, index: u32) -> Result<(), SimulationError> {
+        if self.host.entry_came(index) { self.enter_processor(index) } else { self.write_data_arrived(index) }
+    }
+
+    /// The completion of a command is in the host's memory: it is told, or will be with others.
+    fn completion_crossed(&mut self, job: &LinkJob, began: Ns) -> Result<(), SimulationError> {
+        let (slot, now) = (job.command, self.run.now);
+        let tenants = self.run.transactions.tenants.as_mut();
+        let mut behind = tenants.map(|tenants| tenants.lend_last()).unwrap_or_default();
+        let done = self.host.completion_crossed(&mut self.run, job, began, &mut behind);
+        let mut over = false;
+        if let (Some(done), true) = (done, self.host.gathers()) {
+            let mut parts = done.parts;
+            parts.add(Cause::Link, now - done.at);
+            over = self.host.gather(&mut self.run, &Gathered { at: now, parts, ..done }, &behind);
+        }
+        if let Some(tenants) = &mut self.run.transactions.tenants {
+            tenants.give_last_back(behind);
+        }
+        if self.host.gathers() {
+            return if over { self.interrupt(self.host.queue_of(slot)) } else { Ok(()) };
+        }
+        let Some(Gathered { at, transaction, mut parts, .. }) = done else { return Ok(()) };
+        parts.add(Cause::Link, now - at);
+        let command = *self.host.command(slot);
+        let latency = command.latency(&mut self.run, &parts)?;
+        self.part_completed(slot, &command, &parts, (latency, transaction))
     }
 
     /// The link that is one for both directions has moved the data of a write.

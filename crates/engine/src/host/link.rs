@@ -6,11 +6,16 @@ use std::collections::BinaryHeap;
 use ninescope_kernel::{NONE, Ns, Rate};
 use ninescope_model::Cause;
 
+use super::link_message::LinkMessage;
 use crate::meter::Parts;
 use crate::run::Run;
 
 /// In the place of a transaction: the data of a write, where one link is for both directions.
 const INBOUND: u32 = NONE - 1;
+/// The same of what the drive sends beside data.
+const ENTRY_REQUEST: u32 = NONE - 2;
+const DATA_REQUEST: u32 = NONE - 3;
+const COMPLETION: u32 = NONE - 4;
 
 /// Read data for the host: one page access, or what the controller answers by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +40,33 @@ impl LinkJob {
     #[inline]
     pub fn is_inbound(&self) -> bool {
         self.transaction == INBOUND
+    }
+
+    /// What the drive sends to the host for a command beside data.
+    pub(super) fn of_message(ready: Ns, message: LinkMessage, command: u32) -> Self {
+        let transaction = match message {
+            LinkMessage::EntryRequest | LinkMessage::Entry => ENTRY_REQUEST,
+            LinkMessage::DataRequest => DATA_REQUEST,
+            LinkMessage::Completion => COMPLETION,
+        };
+        Self { ready, bytes: message.bytes(), command, transaction }
+    }
+
+    /// What it is if not the data of a read.
+    #[inline]
+    pub fn message(&self) -> Option<LinkMessage> {
+        match self.transaction {
+            ENTRY_REQUEST => Some(LinkMessage::EntryRequest),
+            DATA_REQUEST => Some(LinkMessage::DataRequest),
+            COMPLETION => Some(LinkMessage::Completion),
+            _ => None,
+        }
+    }
+
+    /// Whether it is the data of a read.
+    #[inline]
+    pub fn is_read(&self) -> bool {
+        self.transaction == NONE || self.transaction < COMPLETION
     }
 
     /// Where the time of a part of a read went that has just arrived: the last one to finish is the critical one, whose waits
@@ -147,6 +179,19 @@ impl LinkOut {
             None => {}
         }
         Some(self.decide(arriving))
+    }
+
+    /// The same of what goes behind the transfer that ends now, before all that waits.
+    pub(super) fn push_behind(&mut self, now: Ns, job: LinkJob) -> Option<Ns> {
+        if self.free_at != now || self.next.is_some_and(|(_, begins)| begins < now) {
+            return self.push(now, job);
+        }
+        if let Some((next, _)) = self.next.take() {
+            self.waiting.push(Reverse(next));
+        }
+        let behind = Waiting { order: self.queued, job };
+        self.queued += 1;
+        Some(self.decide(behind))
     }
 
     /// Makes `waiting` the next transfer; returns when it ends.

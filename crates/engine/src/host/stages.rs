@@ -6,7 +6,7 @@ use ninescope_model::{Arrival, Op, Request, SECTOR_BYTES};
 
 use super::command::command_link;
 use super::served::{InStage, Stage};
-use super::{Host, HostCommand, LinkJob};
+use super::{Host, HostCommand, LinkJob, LinkMessage};
 use crate::error::SimulationError;
 use crate::run::Run;
 
@@ -210,13 +210,14 @@ impl Host {
         Some(index)
     }
 
-    /// How long the data of a write take on the link.
+    /// How long the data of a write take on the link, or the entry of a command that is to come.
     #[inline]
     pub(super) fn link_time(&self, index: u32) -> Ns {
-        self.link_out.rate().burst(u64::from(self.commands[index].sectors) * SECTOR_BYTES)
+        let data = u64::from(self.commands[index].sectors) * SECTOR_BYTES;
+        self.link_out.rate().burst(self.entry_to_come(index).map_or(data, LinkMessage::bytes))
     }
 
-    /// Write data crosses the link, commands in their order. Returns from when until when.
+    /// Write data crosses the link, or an entry, commands in their order. Returns from when until when.
     pub fn enter_link_in<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) -> (Ns, Ns) {
         let now = run.now;
         let time = self.link_time(index);
@@ -225,7 +226,7 @@ impl Host {
         }
         let arrives = self.link_in.take(now, time);
         let command = &mut self.commands[index];
-        command.link_in = arrives - now;
+        command.link_in += arrives - now;
         command.mark = arrives;
         if arrives > now {
             let first = self.link_in.queue.is_empty();
@@ -244,7 +245,7 @@ impl Host {
         (arrives - time, arrives)
     }
 
-    /// The data of the first command of the link's queue has arrived.
+    /// What crosses it for the first command of the link's queue has arrived.
     pub fn link_in_woke<Q: WakeQueue>(&mut self, run: &mut Run<Q>) -> Option<u32> {
         let stage = &mut self.link_in;
         let index = stage.queue.pop_front(&mut self.commands, command_link)?;
@@ -260,6 +261,14 @@ impl Host {
     /// Queues data for the host.
     #[inline]
     pub fn send<Q: WakeQueue>(&mut self, run: &mut Run<Q>, job: LinkJob) {
+        if self.front.protocol.is_none() || !self.waits_for_rest(run, &job) {
+            self.push_to_link(run, job);
+        }
+    }
+
+    /// The same of what does not wait for anything else.
+    #[inline]
+    pub(super) fn push_to_link<Q: WakeQueue>(&mut self, run: &mut Run<Q>, job: LinkJob) {
         if let Some(wake) = self.link_out.push(run.now, job) {
             run.queue.schedule(run.resources.link_out(), wake);
         }

@@ -88,10 +88,14 @@ impl Host {
     /// waited for last.
     #[inline(never)]
     pub fn moved_by_tenant<Q>(&mut self, run: &mut Run<Q>, job: &LinkJob, began: Ns, last: bool) {
-        let now = run.now;
         if last {
             self.waited_for_link_by_tenant(run, job, began);
         }
+        self.link_moved(job, began, run.now);
+    }
+
+    /// The same, by nobody waited for.
+    pub(super) fn link_moved(&mut self, job: &LinkJob, began: Ns, now: Ns) {
         let transfer = Transfer { from: began, until: now, tenant: self.commands[job.command].lane };
         let oldest = self.link_out.oldest_ready().unwrap_or(now).min(job.ready);
         let moved = &mut self.moved.0;
@@ -104,9 +108,13 @@ impl Host {
     /// From when the data of a job were ready until the link `began` with them, it moved others.
     fn waited_for_link_by_tenant<Q>(&self, run: &mut Run<Q>, job: &LinkJob, began: Ns) {
         let Some(tenants) = &mut run.transactions.tenants else { return };
+        self.link_waits(job, began, |tenant, behind| tenants.in_front(job.command, tenant, (Ns::ZERO, behind)));
+    }
+
+    /// Tells behind whom that was, and how long.
+    pub(super) fn link_waits(&self, job: &LinkJob, began: Ns, mut told: impl FnMut(u16, Ns)) {
         for transfer in self.moved.0.iter().rev().take_while(|transfer| transfer.until > job.ready) {
-            let behind = transfer.until.min(began).saturating_since(transfer.from.max(job.ready));
-            tenants.in_front(job.command, transfer.tenant, (Ns::ZERO, behind));
+            told(transfer.tenant, transfer.until.min(began).saturating_since(transfer.from.max(job.ready)));
         }
     }
 }

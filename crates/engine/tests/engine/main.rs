@@ -26,6 +26,7 @@ mod fua;
 mod hazards;
 mod identities;
 mod lanes;
+mod link_messages;
 mod map_tenants;
 mod mechanisms;
 mod own_parts;

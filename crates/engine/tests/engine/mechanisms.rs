@@ -582,7 +582,7 @@ fn every_counter_rises_in_some_scene_whose_times_are_checked() {
     let mut silent: BTreeSet<String> =
         engine_fields(&EngineCounters::default()).into_iter().map(|(name, _)| name).collect();
     silent.extend(ftl_fields(&FtlCounters::default()).map(|(name, _)| name.to_owned()));
-    assert_eq!(silent.len(), 52 + 10, "fields of both structs");
+    assert_eq!(silent.len(), 54 + 10, "fields of both structs");
     for run in scenes {
         let risen = engine_fields(run.counters())
             .into_iter()
@@ -596,7 +596,9 @@ fn every_counter_rises_in_some_scene_whose_times_are_checked() {
     assert!(silent.remove("map_page_reads") && silent.remove("map_page_programs"), "`cached_map.rs` has their scenes");
     // `protocol.rs` has the scenes of what lies between requests and commands.
     let of_protocol = ["split_requests", "split_commands", "non_queued_commands", "fetches", "fetched_commands"];
-    for name in of_protocol.into_iter().chain(["full_queue_waits", "interrupts", "gathered_completions"]) {
+    let of_link = ["link_messages", "whole_reads"];
+    let of_queues = ["full_queue_waits", "interrupts", "gathered_completions"];
+    for name in of_protocol.into_iter().chain(of_queues).chain(of_link) {
         assert!(silent.remove(name), "no protocol is here: {name}");
     }
     assert!(silent.remove("fua_writes"), "`fua.rs` has their scenes");

@@ -1,7 +1,8 @@
 //! The controller of a drive: queues, buffers, links, schedulers.
 
 use ninescope_engine::{
-    BufferPartsConfig, Coalescing, EngineConfig, Fetch, Interface, ProtocolConfig, SectorRules, WriteCompletion,
+    BufferPartsConfig, Coalescing, EngineConfig, Fetch, Interface, LinkCarries, ProtocolConfig, SectorRules,
+    WriteCompletion,
 };
 use ninescope_ftl::ZoneConfig;
 use ninescope_kernel::{Ns, Rate};
@@ -123,6 +124,8 @@ fn protocol(drive: &LoadedDrive) -> Result<ProtocolConfig, Error> {
         commands_per_queue: controller.commands_per_queue,
         fetch: fetch(drive, controller)?,
         interrupts: interrupts(drive, controller)?,
+        link_carries: link_carries(drive, controller)?,
+        link_reads: controller.link_reads,
     })
 }
 
@@ -144,6 +147,7 @@ fn check_interface(drive: &LoadedDrive, controller: &ControllerConfig) -> Result
         ("controller.fetch_time", controller.fetch_time.is_some()),
         ("controller.fetch_entries", controller.fetch_entries.is_some()),
         ("controller.fetches_in_flight", controller.fetches_in_flight.is_some()),
+        ("controller.link_carries", controller.link_carries != LinkCarries::Data),
         ("scheduler.arbitration", drive.config.scheduler.arbitration.chosen().knows_weights()),
     ];
     match of_nvme.into_iter().find(|(_, given)| *given) {
@@ -213,6 +217,16 @@ fn fetch(drive: &LoadedDrive, controller: &ControllerConfig) -> Result<Option<Fe
     }
     let [entries, in_flight] = counts.map(|(_, count)| count.unwrap_or(1));
     Ok(Some(Fetch { time: Ns(time), entries, in_flight }))
+}
+
+/// What crosses the link: an entry that is asked for over it takes no other time to come.
+fn link_carries(drive: &LoadedDrive, controller: &ControllerConfig) -> Result<LinkCarries, Error> {
+    if controller.link_carries == LinkCarries::Commands && controller.fetch_time.is_some() {
+        let problem =
+            "is how long an entry takes to come, which with controller.link_carries = \"commands\" the link says";
+        return Err(drive.error_at("controller.fetch_time", problem));
+    }
+    Ok(controller.link_carries)
 }
 
 /// How completions are gathered: by a number and a time, both or none.

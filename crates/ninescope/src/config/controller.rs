@@ -1,8 +1,8 @@
 //! The controller in a drive description, and the schedulers in it.
 
 use ninescope_engine::{
-    ChannelArbitrationConfig, HostArbitrationConfig, Interface, SuspendPolicyConfig, TransactionSchedulerConfig,
-    WriteCompletion,
+    ChannelArbitrationConfig, HostArbitrationConfig, Interface, LinkCarries, LinkReads, SuspendPolicyConfig,
+    TransactionSchedulerConfig, WriteCompletion,
 };
 use ninescope_model::schema::above_zero;
 use ninescope_model::string_or_table;
@@ -18,11 +18,17 @@ pub struct ControllerConfig {
     #[schemars(range(min = 1))]
     pub queue_depth: u32,
     /// What the drive is joined to the host by: "nvme", or "sata" with one link for both directions and one queue.
-    #[serde(skip_serializing_if = "is_nvme")]
+    #[serde(skip_serializing_if = "is_default")]
     pub interface: Interface,
     /// Rate of the host link, each direction by itself, on SATA of both together [B/s].
     #[schemars(transform = above_zero)]
     pub link_rate: BytesPerSecond,
+    /// What crosses that: "data" alone; or "commands", and entries of queues, requests for these and for what is written, and completions as well.
+    #[serde(skip_serializing_if = "is_default")]
+    pub link_carries: LinkCarries,
+    /// When the data of a read cross it: "by-page" as they come, or "whole", when all of them are there.
+    #[serde(skip_serializing_if = "is_default")]
+    pub link_reads: LinkReads,
     /// Controller time per command [ns].
     pub command_cost: Duration,
     /// Data of a command at most [B], as NVMe's MDTS says it; absent: any. The host makes several commands of a larger read or
@@ -83,9 +89,8 @@ pub struct ControllerConfig {
 }
 
 /// What is not written of drives that say nothing.
-#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
-fn is_nvme(interface: &Interface) -> bool {
-    *interface == Interface::Nvme
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Default for ControllerConfig {
@@ -94,6 +99,8 @@ impl Default for ControllerConfig {
             queue_depth: 1024,
             interface: Interface::Nvme,
             link_rate: BytesPerSecond(4_000_000_000),
+            link_carries: LinkCarries::Data,
+            link_reads: LinkReads::ByPage,
             command_cost: Duration(1_000),
             max_transfer: None,
             queues: None,

@@ -186,6 +186,7 @@ pub struct Journey<'a> {
     pub id: u64,
     pub request: Request,
     pub fetched: Ns,
+    pub entry: Option<Ns>,
     pub link_in: Option<(Ns, Ns)>,
     pub link_out: Ns,
     /// How long it was in DRAM before it set out [ns].
@@ -217,13 +218,16 @@ impl Account {
         self.completed - self.request.submitted
     }
 
-    /// The same with the wait until the host was told.
+    /// The same with the wait until the host was told, of which its completion was on the link until then.
     #[must_use]
-    pub fn told(mut self, now: Ns, parts: &Parts) -> Self {
-        let (from, acts) = (self.completed, Acts { request: self.id, ..Acts::default() });
-        if now > from {
-            let (name, cause) = (Cause::Interrupt.name(), Some(Cause::Interrupt));
-            self.stages.push(Stage { name, cause, from, until: now, die: None, behind_others: false, acts });
+    pub fn told(mut self, crossed: Option<Ns>, now: Ns, parts: &Parts) -> Self {
+        let mut from = self.completed;
+        for (cause, until) in [(Cause::Link, crossed.unwrap_or(from)), (Cause::Interrupt, now)] {
+            if until > from {
+                let (name, cause, acts) = (cause.name(), Some(cause), Acts { request: self.id, ..Acts::default() });
+                self.stages.push(Stage { name, cause, from, until, die: None, behind_others: false, acts });
+                from = until;
+            }
         }
         Self { completed: now, parts: *parts, ..self }
     }
@@ -253,6 +257,7 @@ impl Account {
         let Journey { id, request, now, parts, .. } = *journey;
         let mut stages = Stages { journey, list: Vec::new(), reached: request.submitted, most: journey.most };
         stages.until(journey.fetched, Cause::HostQueue);
+        stages.until(journey.entry.unwrap_or_default(), Cause::Link);
         stages.until(stages.reached + stages.part(Cause::Fetch), Cause::Fetch);
         stages.until(stages.reached + stages.part(Cause::CommandProcessing), Cause::CommandProcessing);
         stages.until(stages.reached + journey.decided[0], Cause::Firmware);

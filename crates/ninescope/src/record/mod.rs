@@ -112,7 +112,7 @@ impl Recorder {
         let shown = self.timeline.as_ref().is_some_and(|timeline| timeline.takes(request.submitted, view.now));
         if slowest || shown {
             let account = if let Some(account) = self.gathered.remove(&slot) {
-                account.told(view.now, parts)
+                account.told(self.requests.completion_of(slot), view.now, parts)
             } else {
                 let dies = slowest.then(|| (&self.dies, self.slowest[request.op as usize].stretches()));
                 self.requests.account(view, slot, parts, transaction, dies)
@@ -150,6 +150,7 @@ impl Probe for Recorder {
             Event::Started { .. } => self.started(view.ftl.geometry()),
             Event::Fetched { slot, id, request, .. } => self.requests.fetched(view.now, slot, id, request),
             Event::LinkIn { slot, from, until } => self.requests.link_in(slot, from, until),
+            Event::MessageCrosses { slot, message, until, .. } => self.requests.message(slot, message, until),
             Event::LinkOut { slot, from } => self.requests.link_out(slot, from),
             Event::DramTaken { access, until } if is_before_setting_out(view, access.usage) => {
                 self.requests.in_dram(access.command, until - access.asked);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use ninescope_engine::meter::Parts;
-use ninescope_engine::{Access, QueueClass, View};
+use ninescope_engine::{Access, LinkMessage, QueueClass, View};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{Cause, DieId, Lpa, Ppa, Request, Source};
@@ -24,6 +24,9 @@ struct Inside {
     request: Request,
     /// When the drive took it in [ns].
     fetched: Ns,
+    /// Its entry was in the controller, where that crosses the link, and its completion in the host's memory [ns].
+    entry: Option<Ns>,
+    told: Option<Ns>,
     /// Its data crossed the link towards the drive, from and until [ns].
     link_in: Option<(Ns, Ns)>,
     /// How long it was in DRAM before it set out [ns].
@@ -153,6 +156,20 @@ impl RequestBook {
     /// Its data cross the link towards the drive.
     pub fn link_in(&mut self, slot: u32, from: Ns, until: Ns) {
         self.inside(slot).link_in = Some((from, until));
+    }
+
+    /// What is no data crosses the link for it until then.
+    pub fn message(&mut self, slot: u32, message: LinkMessage, until: Ns) {
+        match message {
+            LinkMessage::Entry => self.inside(slot).entry = Some(until),
+            LinkMessage::Completion => self.inside(slot).told = Some(until),
+            LinkMessage::EntryRequest | LinkMessage::DataRequest => {}
+        }
+    }
+
+    /// When its completion was in the host's memory, where that crosses the link.
+    pub fn completion_of(&mut self, slot: u32) -> Option<Ns> {
+        self.inside(slot).told
     }
 
     /// It is in DRAM for so long before it sets out.
@@ -385,6 +402,7 @@ impl RequestBook {
             id: inside.id,
             request: inside.request,
             fetched: inside.fetched,
+            entry: inside.entry,
             link_in: inside.link_in,
             in_dram: inside.in_dram,
             decided: inside.decided,

@@ -286,6 +286,13 @@ fn mistakes_in_a_set_name_it() {
         ("controller.max_transfer=1000B", &["controller.max_transfer", "no multiple of a sector"]),
         ("controller.max_transfer=100TiB", &["controller.max_transfer", "at most"]),
         ("controller.interrupt_threshold=8", &["controller.interrupt_threshold", "needs `interrupt_time`"]),
+        ("controller.link_carries=entries", &["controller.link_carries", "`commands`"]),
+        ("controller.link_reads=page", &["controller.link_reads", "`by-page`"]),
+        (
+            "controller={interface=\"sata\",queue_depth=32,link_carries=\"commands\"}",
+            &["controller.link_carries", "sata"],
+        ),
+        ("controller={fetch_time=\"1us\",link_carries=\"commands\"}", &["controller.fetch_time", "link_carries"]),
         ("controller.interrupt_time=1us", &["controller.interrupt_time", "needs `interrupt_threshold`"]),
         ("controller.interface=sata", &["controller.queue_depth is 64, at most 32", "sata", "NCQ"]),
         ("controller={interface=\"sata\",queue_depth=32,queue_entries=9}", &["controller.queue_entries", "sata"]),

@@ -148,6 +148,9 @@ impl<K: Kind> Device<K> {
         }
         let answered_at_once = self.host.part_ends(index);
         debug_assert!(!answered_at_once, "a read has parts");
+        if self.host.has_protocol() {
+            self.host.send_whole(&mut self.run, index);
+        }
         self.read_ahead(index, lba, sectors)?;
         self.pump_tier(index)
     }

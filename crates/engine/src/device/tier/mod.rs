@@ -146,6 +146,7 @@ impl<K: Kind> Device<K> {
             return NONE;
         }
         self.host.has_another_part(command);
+        self.host.waits_without_data(command, 1);
         command
     }
 
@@ -274,6 +275,7 @@ impl<K: Kind> Device<K> {
         if command == NONE {
             return Ok(());
         }
+        self.host.waits_without_data(command, -1);
         let mut parts = Parts::default();
         let (came, now) = (self.host.command(command).mark, self.run.now);
         parts.add(Cause::MigrationWait, now - came);

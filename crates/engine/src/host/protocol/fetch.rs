@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use ninescope_kernel::{Ns, WakeQueue};
 
+use super::Protocol;
 use crate::config::Fetch;
 use crate::host::Host;
 use crate::run::Run;
@@ -65,7 +66,8 @@ impl Host {
 
     /// Whether commands are fetched before they enter the processor.
     pub(in crate::host) fn fetches(&self) -> bool {
-        self.front.protocol.as_ref().is_some_and(|protocol| protocol.fetching.is_some())
+        let fetched = |protocol: &Protocol| protocol.fetching.is_some() || protocol.messages.is_some();
+        self.front.protocol.as_deref().is_some_and(fetched)
     }
 
     /// How long each command is fetched.
@@ -74,8 +76,13 @@ impl Host {
         fetching.map_or(Ns::ZERO, |fetching| fetching.config.time)
     }
 
+    /// A command that was taken in comes later: it is asked for over the link, or fetched for a time.
+    pub fn comes_later<Q: WakeQueue>(&mut self, run: &mut Run<Q>, command: u32) -> bool {
+        self.asks_for_entry(run, command) || self.is_fetched_later(run, command)
+    }
+
     /// A command that was taken in is fetched, alone or with those before it. Returns whether it is.
-    pub fn is_fetched_later<Q: WakeQueue>(&mut self, run: &mut Run<Q>, command: u32) -> bool {
+    fn is_fetched_later<Q: WakeQueue>(&mut self, run: &mut Run<Q>, command: u32) -> bool {
         let queue = self.queue_of(command);
         let Some(fetching) = self.fetching() else { return false };
         if fetching.brings(queue, command, run.now) {

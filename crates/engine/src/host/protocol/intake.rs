@@ -168,9 +168,9 @@ impl Host {
     #[inline(never)]
     pub fn part_leaves(&mut self, now: Ns, index: u32, command: &HostCommand) -> (bool, Option<HostCommand>) {
         self.commands.remove(index);
-        let awaited = self.is_awaited(now) && !self.gathers();
+        let awaited = self.is_awaited(now) && !self.tells_later();
         let whole = self.front.protocol.as_mut().and_then(|protocol| protocol.part_completed(now, index, command));
-        if !self.gathers() {
+        if !self.tells_later() {
             self.front.inside -= 1;
         }
         if let Some(whole) = &whole {

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use ninescope_kernel::{Ns, WakeQueue};
 
+use super::Protocol;
 use crate::config::Coalescing;
 use crate::host::Host;
 use crate::meter::{Parts, Waits};
@@ -107,9 +108,10 @@ impl Interrupts {
 }
 
 impl Host {
-    /// Whether completions are gathered.
-    pub fn gathers(&self) -> bool {
-        self.front.protocol.as_ref().is_some_and(|protocol| protocol.interrupts.is_some())
+    /// Whether the host is told of completions later, because they are gathered or have to cross the link.
+    pub fn tells_later(&self) -> bool {
+        let later = |protocol: &Protocol| protocol.interrupts.is_some() || protocol.messages.is_some();
+        self.front.protocol.as_deref().is_some_and(later)
     }
 
     /// The queue of a command inside; each lane has one where nothing else is said.
@@ -118,10 +120,19 @@ impl Host {
         queue.unwrap_or_else(|| u32::from(self.commands[slot].lane))
     }
 
-    /// A command has completed, and leaves its place to another; the host is told later. Returns whether that is now.
+    /// A command has completed, and leaves its place to another; the host is told later.
+    pub fn leaves_place(&mut self) {
+        self.front.inside -= 1;
+    }
+
+    /// Whether one interrupt tells of several.
+    pub fn gathers(&self) -> bool {
+        self.front.protocol.as_ref().is_some_and(|protocol| protocol.interrupts.is_some())
+    }
+
+    /// A completion waits for an interrupt. Returns whether that is now.
     pub fn gather<Q: WakeQueue>(&mut self, run: &mut Run<Q>, command: &Gathered, behind: &[Waits]) -> bool {
         let queue = self.queue_of(command.slot);
-        self.front.inside -= 1;
         let Some(interrupts) = self.front.protocol.as_mut().and_then(|protocol| protocol.interrupts.as_mut()) else {
             return false;
         };

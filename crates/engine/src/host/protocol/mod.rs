@@ -7,20 +7,24 @@
 mod fetch;
 mod intake;
 mod interrupts;
+mod messages;
 mod parts;
 mod sata;
+mod whole_reads;
 
 use std::collections::VecDeque;
 
 use ninescope_kernel::{Ns, Slab};
 
 use super::lane::LaneConfig;
-use crate::config::ProtocolConfig;
+use crate::config::{LinkCarries, LinkReads, ProtocolConfig};
 pub use fetch::Fetched;
 use fetch::Fetching;
 pub use interrupts::Gathered;
 use interrupts::Interrupts;
+use messages::Messages;
 use parts::{OpenRequest, Rest};
+use whole_reads::WholeReads;
 
 /// A queue of commands that the host has for a job, to which the drive gives turns.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +68,10 @@ pub(super) struct Protocol {
     fetching: Option<Fetching>,
     /// Completions that are gathered, where they are.
     interrupts: Option<Interrupts>,
+    /// What crosses the link for each command, where that is more than data.
+    messages: Option<Messages>,
+    /// Data of reads that wait for the rest, where they do.
+    whole_reads: Option<WholeReads>,
     /// The command taken in last has the drive for itself.
     alone: bool,
     /// How long the drive had as many commands of its queue as it may, while that one waited.
@@ -96,6 +104,8 @@ impl Protocol {
             lane_commands: vec![0; lanes.len()],
             lane_entries: lanes.iter().map(|lane| u64::from(lane.queues.max(1)) * entries).collect(),
             fetching: config.fetch.map(Fetching::new),
+            messages: (config.link_carries == LinkCarries::Commands).then(Messages::default),
+            whole_reads: (config.link_reads == LinkReads::Whole).then(WholeReads::default),
             of_command: Vec::new(),
             alone: false,
             held_by_queue: Ns::ZERO,

@@ -33,13 +33,21 @@ impl HostFront {
 }
 
 impl Host {
-    /// Whether one link is for both directions.
-    pub fn is_half_duplex(&self) -> bool {
-        self.front.protocol.as_ref().is_some_and(|protocol| protocol.is_sata())
+    /// What a command writes comes later: it is asked for, or waits for the link that is for both directions.
+    pub fn asks_for_written<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) -> bool {
+        if self.sends_messages() {
+            self.asks_for_data(run, index);
+            return true;
+        }
+        let half_duplex = self.front.protocol.as_ref().is_some_and(|protocol| protocol.is_sata());
+        if half_duplex {
+            self.enter_shared_link(run, index);
+        }
+        half_duplex
     }
 
     /// The data of a write wait for the link, among those of reads.
-    pub fn enter_shared_link<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) {
+    fn enter_shared_link<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) {
         let bytes = u64::from(self.commands[index].sectors) * SECTOR_BYTES;
         self.commands[index].mark = run.now;
         self.send(run, LinkJob::inbound(run.now, bytes, index));
