@@ -155,10 +155,6 @@ def _by_sector(part: Drive, flash: Sheet, *, traces: bool) -> None:
         part.put(
             "nand.planes_per_command", planes, "Plane_No_Per_Die: commands to planes of one die are merged"
         )
-        order = part.table["ftl"]["page_allocation"]["order"]
-        if order.index("D") < order.index("P"):
-            why = "Plane_Allocation_Scheme: the dies of a chip take turns before their planes do"
-            part.put("nand.plane_groups", "interleaved", why)
 
 
 def _nand(part: Drive, device: Sheet, flash: Sheet) -> None:
@@ -223,7 +219,12 @@ def _ftl(part: Drive, device: Sheet, flash: Sheet) -> None:
     )
     part.put("ftl.frontier_planes", 1, "each plane has a frontier of its own")
     order = device.one_of("Plane_Allocation_Scheme", _ORDERS)
-    part.put("ftl.page_allocation", {"policy": "static", "order": order}, "Plane_Allocation_Scheme")
+    allocation, why = {"policy": "static", "order": order}, "Plane_Allocation_Scheme"
+    planes = flash.count("Plane_No_Per_Die", 1, 4)
+    if part.table["geometry"]["planes_per_die"] > planes:
+        allocation["planes_as_die"] = planes
+        why += ", which goes over the dies of a chip that are one here"
+    part.put("ftl.page_allocation", allocation, why)
     blocks = flash.count("Block_No_Per_Plane", 1, 1 << 24)
     threshold = max(int(device.number("GC_Exec_Threshold", 0, 1) * blocks), _GC_BLOCKS_LEAST)
     part.put(
@@ -307,6 +308,8 @@ def _link(part: Part, host: Sheet) -> None:
     if part.as_mqsim:
         rate *= _PACKET / (_PACKET + _PACKET_HEAD)
         source += f"; --as mqsim: {_PACKET_HEAD} B go before each {_PACKET} B of data"
+        part.put("controller.link_carries", "commands", "--as mqsim: entries and completions wait behind data")
+        part.put("controller.link_reads", "whole", "--as mqsim: the data of a read cross when all of them are there")
     part.put("controller.link_rate", f"{round(lanes * rate * 1e9)}B/s", source)
 
 

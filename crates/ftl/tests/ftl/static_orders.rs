@@ -16,7 +16,7 @@ fn config(order: Order, geometry: Geometry) -> FtlConfig {
     FtlConfig {
         logical_units: geometry.pools() * geometry.units_per_group() * 6,
         reserve_groups: 1,
-        page_allocation: PageAllocationConfig::StaticStriping(StaticStriping { order }),
+        page_allocation: PageAllocationConfig::StaticStriping(StaticStriping { order, planes_as_die: None }),
         seed: 1,
         ..FtlConfig::bare(geometry)
     }
@@ -189,4 +189,24 @@ fn a_partition_goes_through_its_own_planes_in_the_same_order() {
     let expected: Vec<Place> =
         (0..9).map(|page| (1, ways_and_dies[page % 4].0, ways_and_dies[page % 4].1, page as u32 / 4 % 2)).collect();
     assert_eq!(found, expected);
+}
+
+#[test]
+fn planes_that_count_as_a_die_are_where_its_letter_goes() {
+    // One die of four planes, as two of two: PD goes over a pair and then over the other, DP from pair to pair.
+    let geometry = Geometry::checked(2, 1, 1, 4, 12, 4, 4_096, 4_096, 1).expect("legal");
+    let places = |order: Order| {
+        let striping = StaticStriping { order, planes_as_die: Some(2) };
+        let config =
+            FtlConfig { page_allocation: PageAllocationConfig::StaticStriping(striping), ..config(order, geometry) };
+        let mut ftl = Ftl::new(&config).expect("fits");
+        let write = |page| {
+            let (channel, _, _, plane) = place_of(&geometry, ftl.write(Lpa(page)).expect("there is room").new);
+            (channel, plane)
+        };
+        (0..8).map(write).collect::<Vec<_>>()
+    };
+    assert_eq!(places(Order::PCWD), [(0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (0, 3), (1, 2), (1, 3)]);
+    assert_eq!(places(Order::DCWP), [(0, 0), (0, 2), (1, 0), (1, 2), (0, 1), (0, 3), (1, 1), (1, 3)]);
+    assert_eq!(places(Order::CWDP), [(0, 0), (1, 0), (0, 2), (1, 2), (0, 1), (1, 1), (0, 3), (1, 3)]);
 }

@@ -44,6 +44,7 @@ pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<
         let message = "must be at least 2 where clean data is kept apart: moves may need a block of either kind";
         return Err(drive.error_at("ftl.gc_reserve_blocks", message));
     }
+    check_planes_as_die(drive, &geometry)?;
     let breakdown = flash::breakdown(drive)?;
     let kept = u32::from(breakdown.as_ref().is_some_and(BreakdownConfig::breaks_in_use));
     let logical_units = logical_units(u64::from(geometry.units()), over_provisioning) as u32;
@@ -92,6 +93,19 @@ pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<
         }
     })?;
     Ok(config)
+}
+
+/// That planes which count as a die are a part of one.
+fn check_planes_as_die(drive: &LoadedDrive, geometry: &Geometry) -> Result<(), Error> {
+    let Some(planes) = drive.config.ftl.page_allocation.chosen().planes_as_die() else { return Ok(()) };
+    if planes > 0 && geometry.planes_per_die.is_multiple_of(planes) && planes >= geometry.frontier_planes {
+        return Ok(());
+    }
+    let message = format!(
+        "is {planes}, and a die has {} planes, which frontiers of {} share",
+        geometry.planes_per_die, geometry.frontier_planes
+    );
+    Err(drive.error_at("ftl.page_allocation.planes_as_die", &message))
 }
 
 /// The pools of the channels that each kind of data has for itself.

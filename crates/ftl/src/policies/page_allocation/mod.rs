@@ -78,6 +78,11 @@ pub trait PageAllocationParameters {
         true
     }
 
+    /// Planes of a die that count as one, if it says so.
+    fn planes_as_die(&self) -> Option<u32> {
+        None
+    }
+
     /// The pool at each stripe position.
     fn pools_in_order(&self, geometry: &Geometry) -> Vec<u32> {
         channel_first(geometry)

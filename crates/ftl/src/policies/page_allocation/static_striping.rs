@@ -65,12 +65,14 @@ impl Order {
     }
 
     /// The pool of each plane of the drive, in the order in which pages go there.
-    fn pools_of_planes(self, geometry: &Geometry) -> Vec<u32> {
+    fn pools_of_planes(self, geometry: &Geometry, planes_as_die: u32) -> Vec<u32> {
+        // Planes that D goes over as well lie side by side.
+        let as_dies = geometry.planes_per_die / planes_as_die;
         let count = |level: Level| match level {
             Level::Channel => geometry.channels,
             Level::Way => geometry.packages_per_channel,
-            Level::Die => geometry.dies_per_package,
-            Level::Plane => geometry.planes_per_die,
+            Level::Die => geometry.dies_per_package * as_dies,
+            Level::Plane => planes_as_die,
         };
         let planes = geometry.dies() * geometry.planes_per_die;
         let pool = |page: u32| {
@@ -81,6 +83,7 @@ impl Order {
                 rest /= count(level);
             }
             let [channel, way, die, plane] = at;
+            let (die, plane) = (die / as_dies, die % as_dies * planes_as_die + plane);
             let die = channel * geometry.dies_per_channel() + way * geometry.dies_per_package + die;
             die * geometry.pools_per_die() + plane % geometry.pools_per_die()
         };
@@ -94,16 +97,30 @@ impl Order {
 pub struct StaticStriping {
     /// What goes first: channels (C), ways (W: packages of a channel), dies of a package (D), planes (P).
     pub order: Order,
+    /// Planes of a die that P goes over, with D going over the groups of so many, of which each counts as a die; absent: all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub planes_as_die: Option<u32>,
+}
+
+impl StaticStriping {
+    fn pools_of_planes(&self, geometry: &Geometry) -> Vec<u32> {
+        self.order.pools_of_planes(geometry, self.planes_as_die.unwrap_or(geometry.planes_per_die))
+    }
 }
 
 impl PageAllocationParameters for StaticStriping {
+    fn planes_as_die(&self) -> Option<u32> {
+        self.planes_as_die
+    }
+
     fn goes_anywhere(&self) -> bool {
         false
     }
 
     fn pools_in_order(&self, geometry: &Geometry) -> Vec<u32> {
         let mut seen = vec![false; geometry.pools() as usize];
-        let mut pools = self.order.pools_of_planes(geometry);
+        let mut pools = self.pools_of_planes(geometry);
         pools.retain(|&pool| !std::mem::replace(&mut seen[pool as usize], true));
         pools
     }
@@ -113,7 +130,7 @@ impl PageAllocationParameters for StaticStriping {
         for (pool, position) in self.pools_in_order(geometry).into_iter().zip(0..) {
             position_of[pool as usize] = position;
         }
-        let all = self.order.pools_of_planes(geometry).into_iter().map(|pool| position_of[pool as usize]);
+        let all = self.pools_of_planes(geometry).into_iter().map(|pool| position_of[pool as usize]);
         let table = all.filter(|position| positions.binary_search(position).is_ok()).collect();
         Box::new(StaticAllocation::new(geometry, table))
     }
