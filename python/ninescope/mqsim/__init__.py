@@ -61,6 +61,10 @@ class Imported:
             what = str(flows[0].trace if name is None else Path(directory, name))
             reads = any(flow.reads for flow in flows)
             prefill = [] if name is None else ["--prefill", "full" if reads else "none"]
+            in_parts = name is not None and any(flow.is_touched_in_parts() for flow in flows)
+            if in_parts and self.drive.starts_empty:
+                # A page that is read has its place there from then on: neighbours lie anywhere.
+                prefill += ["--prefill-order", "random"]
             options = flows[0].replay_options() if name is None else flows[0].options
             words = ["ninescope", "run", what, "--drive", drive, *options, *prefill]
             commands.append(shlex.join(words))

@@ -219,7 +219,8 @@ def _ftl(part: Drive, device: Sheet, flash: Sheet) -> None:
     )
     part.put("ftl.frontier_planes", 1, "each plane has a frontier of its own")
     order = device.one_of("Plane_Allocation_Scheme", _ORDERS)
-    allocation, why = {"policy": "static", "order": order}, "Plane_Allocation_Scheme"
+    allocation: dict[str, str | int] = {"policy": "static", "order": order}
+    why = "Plane_Allocation_Scheme"
     planes = flash.count("Plane_No_Per_Die", 1, 4)
     if part.table["geometry"]["planes_per_die"] > planes:
         allocation["planes_as_die"] = planes
@@ -272,6 +273,7 @@ def _starts_empty(part: Drive, device: Sheet) -> None:
     """Leave MQSim's blocks empty beside those that hold what may be read, where it begins with all empty."""
     if not device.has("Enabled_Preconditioning") or device.flag("Enabled_Preconditioning"):
         return
+    part.starts_empty = True
     geometry, ftl = part.table["geometry"], part.table["ftl"]
     blocks = geometry["blocks_per_plane"]
     of_host = blocks / (1 + ftl["over_provisioning"])

@@ -77,6 +77,8 @@ class Drive(Part):
     """The line and the value of each tag of its file."""
     fetched_of_each: int = FETCHED_MAX
     """Commands of a flow that are in the drive at a time, of NVMe."""
+    starts_empty: bool = False
+    """All blocks are empty at the start, as MQSim, whatever is read."""
     cache_bound: int = 0
     """Pages on their way out of a cache at a time, as MQSim."""
     buffer_parts: list[int | None] = dataclasses.field(default_factory=list)

@@ -50,6 +50,16 @@ class Flow(Part):
     """The share of a trace's requests that it makes."""
     sheet: Sheet | None = None
 
+    def is_touched_in_parts(self) -> bool:
+        """Say whether it reads pages in any order of which a request before read no neighbour: not all at once.
+
+        Requests at multiples of their size have their pages together, and those that follow each other in order.
+        """
+        aligned, size = (str(self.table.get(key, "")).removesuffix("B") for key in ("blockalign", "bs"))
+        if not self.reads or "rand" not in str(self.table.get("rw", "")):
+            return False
+        return not size or bool(aligned and int(aligned) % int(size))
+
     def replay_options(self) -> list[str]:
         """Return how `ninescope run` replays a trace by itself."""
         keys = [key for key in self.table if key in _REPLAY]
@@ -340,8 +350,7 @@ def _operations(flow: Flow, sheet: Sheet) -> None:
     else:
         flow.idle("of hot and cold addresses, and these are not", "Percentage_of_Hot_Region")
     if kind == "STREAMING" and 0 < reads < 100:
-        why = "reads and writes of a mix follow each a position of their own; in MQSim they share one"
-        flow.say("Address_Distribution", OTHERWISE, why)
+        flow.put("shared_position", True, "Address_Distribution: reads and writes go on from each other")
 
 
 def _addresses(flow: Flow, sheet: Sheet, sectors: int, fixed: bool) -> None:

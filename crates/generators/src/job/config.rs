@@ -260,6 +260,9 @@ pub struct JobConfig {
     #[serde(alias = "ba", skip_serializing_if = "Option::is_none")]
     #[schemars(transform = above_zero)]
     pub blockalign: Option<Bytes>,
+    /// Reads and writes of a sequential mix go on from each other, at one position; each has its own unless told so, as in fio.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub shared_position: bool,
     /// A flush follows each time this many writes were made, but not the job's last request, as in fio.
     #[serde(alias = "fsync", skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
@@ -342,6 +345,7 @@ impl Default for JobConfig {
             buffer_pages: None,
             rate_process: RateProcess::Linear,
             blockalign: None,
+            shared_position: false,
             flush_every: None,
             fua: 0.0,
             stream: 0,

@@ -78,6 +78,8 @@ enum OperationLaw {
 #[derive(Clone)]
 struct Runs {
     positions: [u64; Op::ALL.len()],
+    /// All operations go on from each other.
+    shared: bool,
     /// Which of them do: all, or those that a random job draws.
     chance: Option<RandomStream>,
 }
@@ -304,14 +306,14 @@ impl Draws {
     #[inline]
     fn next_position(&mut self, op: Op, sectors: u32, config: &JobConfig, region: &JobRegion) -> u64 {
         let goes_on = self.runs.as_mut().is_some_and(|runs| runs.goes_on(config.percentage_random));
-        let position = match &self.runs {
-            Some(runs) if goes_on => runs.positions[op as usize],
+        let position = match &mut self.runs {
+            Some(runs) if goes_on => *runs.position(op),
             _ => self.next_place(op, region),
         };
         let Some(runs) = &mut self.runs else { return position };
         // Back to the beginning where it does not fit; the region holds every request.
         let position = if position + u64::from(sectors) > region.sectors { 0 } else { position };
-        runs.positions[op as usize] = position + u64::from(sectors);
+        *runs.position(op) = position + u64::from(sectors);
         position
     }
 
@@ -459,7 +461,14 @@ impl Runs {
     fn new(config: &JobConfig, stream: impl FnOnce() -> RandomStream) -> Option<Self> {
         let sometimes = config.rw.is_random() && config.percentage_random < 100;
         let always = !config.rw.is_random();
-        (sometimes || always).then(|| Self { positions: [0; Op::ALL.len()], chance: sometimes.then(stream) })
+        let (positions, shared) = ([0; Op::ALL.len()], config.shared_position);
+        (sometimes || always).then(|| Self { positions, shared, chance: sometimes.then(stream) })
+    }
+
+    /// Where an operation goes on.
+    #[inline]
+    fn position(&mut self, op: Op) -> &mut u64 {
+        &mut self.positions[if self.shared { 0 } else { op as usize }]
     }
 
     #[inline]

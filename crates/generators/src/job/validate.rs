@@ -5,7 +5,7 @@ use ninescope_model::{
     Op, QUEUES_MAX, REQUEST_SECTORS_MAX, SECTOR_BYTES, TIME_MAX, UrgencyClass, WEIGHT_MAX, ZoneCommand,
 };
 
-use super::config::{JobConfig, RateProcess};
+use super::config::{AccessPattern, JobConfig, RateProcess};
 use super::error::JobError;
 use super::region::{Grid, JobRegion, sectors};
 
@@ -127,6 +127,10 @@ impl JobConfig {
         if self.percentage_random > 100 {
             let problem = format!("{} is not a percentage (0 to 100)", self.percentage_random);
             return Err(JobError::new("percentage_random", problem));
+        }
+        if self.shared_position && self.rw != AccessPattern::Rw {
+            let problem = "is for sequential mixes (rw = \"rw\"): others have one position, or none".to_owned();
+            return Err(JobError::new("shared_position", problem));
         }
         if self.random_map && !self.can_be_mapped() {
             let problem = "is for random jobs of uniform addresses and requests of one size, all of which jump";

@@ -37,6 +37,7 @@ fn a_job_file_speaks_fio() {
         bsrange: None,
         bsnormal: None,
         percentage_random: 100,
+        shared_position: false,
         random_map: false,
         rwmixread: 70.0,
         iodepth: 32,
@@ -128,6 +129,8 @@ fn what_has_no_meaning_is_named_by_its_key() {
         ("bs = '2GiB'", "bs: a region of 1GiB does not hold a request of 2GiB"),
         ("iodepth = 0", "iodepth: 0"),
         ("percentage_random = 101", "percentage_random: 101"),
+        ("rw = 'read'\nshared_position = true", "shared_position: is for sequential mixes"),
+        ("rw = 'randrw'\nshared_position = true", "shared_position: is for sequential mixes"),
         ("offset = 100", "offset: 100B"),
         ("offset = '1GiB'", "offset: 1GiB lies beyond the drive of 1GiB"),
         ("size = '2GiB'", "size: 2GiB is more than the 1GiB"),
@@ -606,6 +609,20 @@ fn sequential_requests_of_different_sizes_follow_each_other() {
         assert!(pair[1].lba.0 == pair[0].end() || pair[1].lba.0 == 0, "{pair:?}");
         assert!(pair[1].end() <= 2048);
     }
+}
+
+#[test]
+fn reads_and_writes_of_a_mix_share_a_position_where_they_are_told_to() {
+    let (apart, together) =
+        ("rw = 'rw'\nbs = '4k'\nrequests = 1000", "rw = 'rw'\nbs = '4k'\nrequests = 1000\nshared_position = true");
+    let places = |text: &str, op: Option<Op>| {
+        let of = draw(text).into_iter().filter(|request| op.is_none_or(|op| request.op == op));
+        of.map(|request| request.lba.0 / 8).collect::<Vec<_>>()
+    };
+    let in_order = |places: &[u64]| (0..).zip(places).all(|(index, &place)| place == index);
+    assert!(in_order(&places(together, None)));
+    assert!(!in_order(&places(apart, None)));
+    assert!(in_order(&places(apart, Some(Op::Read))) && in_order(&places(apart, Some(Op::Write))));
 }
 
 #[test]
