@@ -86,8 +86,22 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
         by_sector(&mut dice.of("by sector"), &mut table);
         planes_apart(&mut dice.of("planes apart"), &mut table);
         staggered(&mut dice.of("page types"), &mut table);
+    } else {
+        leave_out_flash(&mut table);
     }
     table
+}
+
+/// What was drawn for flash says nothing on a drive without any, which is refused.
+fn leave_out_flash(drive: &mut toml::Table) {
+    drive.remove("ftl");
+    let of_flash = ["write_completion", "buffered_pages", "shared_buffered_pages", "page_timeout"];
+    for key in of_flash.map(|key| format!("controller.{key}")) {
+        take_at(drive, &key);
+    }
+    for key in ["scheduler.suspend", "scheduler.multi_plane", "scheduler.merge_window"] {
+        take_at(drive, key);
+    }
 }
 
 /// Some dies take commands for some of their planes only, of whole frontiers.

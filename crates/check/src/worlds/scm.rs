@@ -6,6 +6,9 @@ use ninescope_tier::policies::Below;
 
 use super::dice::Dice;
 
+/// What a description has that says nothing of banks, which only a cache has.
+const DRAM_BANKS: u32 = 8;
+
 /// A medium of slots, `times` as many as the smallest has.
 pub(super) fn scm(dice: &mut Dice, slot: Bytes, times: u64) -> ScmConfig {
     let (channels, banks_per_channel) = (dice.small(1, 3), dice.small(1, 3));
@@ -62,7 +65,7 @@ pub(super) fn shared_dram(dice: &mut Dice, drive: &mut toml::Table) {
         cut_through: false,
         read_data: false,
         map: false,
-        banks: 1,
+        banks: DRAM_BANKS,
         access: dice.time(0, 4),
         rate: dice.rate(),
         power_protected: false,

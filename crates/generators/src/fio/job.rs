@@ -35,9 +35,9 @@ pub fn job(section: &Section<'_>, notes: &mut Notes) -> Result<JobConfig, Proble
                 let without_a_rate = setting.key == "rate_process" && section.setting("rate_iops").is_none();
                 if without_a_rate && section.setting("rate").is_none() {
                     notes.say("rate_process says nothing of a job without a rate, as in fio".to_owned());
-                } else {
-                    notes.effect(setting.key, effect);
+                    continue;
                 }
+                notes.effect(setting.key, effect);
                 apply(section, setting, &mut job, &mut said).map_err(wrong)?;
             }
             Handling::Equal {} => apply(section, setting, &mut job, &mut said).map_err(wrong)?,

@@ -175,6 +175,19 @@ pub fn completion_note(config: &DriveConfig) -> Option<String> {
     })
 }
 
+/// What a reader must know about a bound for all dies that the bounds of single dies never let it reach.
+pub fn shared_buffer_note(engine: &EngineConfig, geometry: &Geometry) -> Option<String> {
+    let of_dies = u64::from(engine.buffered_pages) * u64::from(geometry.dies());
+    let shared = engine.shared_buffered_pages.map(u64::from).filter(|&shared| shared > of_dies)?;
+    engine.buffer_parts.pages.is_empty().then(|| {
+        format!(
+            "controller.shared_buffered_pages is {shared} and changes nothing: with {} for each die \
+             (controller.buffered_pages) all have {of_dies} at most",
+            engine.buffered_pages
+        )
+    })
+}
+
 /// Queues and their entries, of which neither may be more than NVMe numbers.
 fn queue_entries(drive: &LoadedDrive, controller: &ControllerConfig) -> Result<Option<u32>, Error> {
     let of_nvme = [

@@ -14,6 +14,13 @@ const CLOCK_MIN: u64 = 1_000;
 /// The most cycles of a step.
 const CYCLES_MAX: u32 = 1_000_000_000;
 
+/// What a reader must know about cores that have nothing to do.
+pub fn firmware_note(firmware: Option<&FirmwareConfig>) -> Option<String> {
+    firmware.is_some_and(|firmware| firmware.cycles.iter().all(|&cycles| cycles == 0)).then(|| {
+        "firmware changes nothing: no decision takes cycles (firmware.command, look_up, allocation, transaction, victim, move)".to_owned()
+    })
+}
+
 /// The cores of a drive; `None` where its decisions take no time.
 ///
 /// # Errors

@@ -7,6 +7,7 @@ mod dram;
 mod firmware;
 mod fit;
 mod flash;
+mod idle_keys;
 pub mod memory;
 mod namespaces;
 mod parity;
@@ -33,8 +34,9 @@ use crate::endurance;
 use crate::error::Error;
 
 pub(crate) use controller::buffered_pages_min;
-pub use controller::{completion_note, sata_note};
+pub use controller::{completion_note, sata_note, shared_buffer_note};
 use dram::DramAssembly;
+pub use firmware::firmware_note;
 pub use fit::{Unfit, fit_drive};
 use scm::ScmAssembly;
 
@@ -79,6 +81,7 @@ impl Assembly {
     /// [`Error::Input`] that names the key at fault.
     pub fn new(drive: &LoadedDrive, seed: u64, log_requests: bool) -> Result<Self, Error> {
         check_media(drive)?;
+        idle_keys::check(drive)?;
         endurance::check(drive)?;
         let mut config = drive.config.clone();
         let has_flash = config.geometry.is_some();

@@ -8,11 +8,16 @@ pub fn with_suggestion(message: &str) -> String {
     in_plain_words(&with_nearest(message, |word, known| suggestion(word, known.iter().copied()).map(str::to_owned)))
 }
 
-/// What is wrong with a text of TOML, in plain words: only what is no TOML is an error of parsing.
+/// What is wrong with a text of TOML, in plain words, and below that its place: only what is no TOML is an error of parsing.
 pub fn of_toml(text: &str, error: &toml::de::Error) -> String {
-    let message = with_suggestion(&error.to_string());
-    let is_toml = toml::from_str::<toml::Table>(text).is_ok();
-    message.strip_prefix("TOML parse error ").filter(|_| is_toml).map_or_else(|| message.clone(), str::to_owned)
+    let told = error.to_string();
+    let place = told
+        .strip_prefix("TOML parse error ")
+        .and_then(|told| told.strip_suffix('\n').unwrap_or(told).strip_suffix(error.message()));
+    match place.filter(|_| toml::from_str::<toml::Table>(text).is_ok()) {
+        Some(place) => format!("{}\n  {}", with_suggestion(error.message()), place.trim_end()),
+        None => with_suggestion(&told),
+    }
 }
 
 /// A message of serde about a key or a name that is unknown, with what `nearest` says of it and what is known there.
@@ -241,7 +246,8 @@ mod tests {
         };
         for (text, problem) in [("rw = 'read'\nbss = '4k'", "unknown field `bss`"), ("\niodepth = 'x'", "is wanted")] {
             let told = told(text);
-            assert!(told.starts_with("at line 2, column ") && told.contains(problem), "{told}");
+            assert!(told.contains("\n  at line 2, column "), "{told}");
+            assert!(told.lines().next().is_some_and(|first| first.contains(problem)), "{told}");
         }
         assert!(told("rw = read").starts_with("TOML parse error at line 1, column 6"), "{}", told("rw = read"));
     }

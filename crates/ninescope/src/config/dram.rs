@@ -46,8 +46,11 @@ pub struct DramConfig {
     pub power_protected: bool,
 }
 
+/// Banks of a cache of which nothing is said.
+pub(crate) const DRAM_BANKS: u32 = 8;
+
 fn eight_banks() -> u32 {
-    8
+    DRAM_BANKS
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it

@@ -18,6 +18,7 @@ use ninescope_model::units::Bytes;
 use ninescope_model::{optional_string_or_table, string_or_table};
 use ninescope_tier::PlacementConfig;
 use schemars::JsonSchema;
+use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
 use super::controller::{ControllerConfig, SchedulerConfig};
@@ -69,7 +70,8 @@ pub struct DriveConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zns: Option<ZnsConfig>,
     /// Parts of the addresses, one behind the other from the first on; absent: the whole drive is one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "at_least_one")]
+    #[schemars(length(min = 1))]
     pub namespaces: Vec<NamespaceConfig>,
     /// The store behind a drive that serves as a cache; absent: there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,6 +88,19 @@ pub struct DriveConfig {
     /// Where values come from, by key.
     #[serde(default)]
     pub sources: BTreeMap<String, String>,
+}
+
+/// A list that says something, or is left out.
+fn at_least_one<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let list = Vec::deserialize(deserializer)?;
+    if list.is_empty() {
+        return Err(D::Error::custom("the list is empty; leave it out where there are none"));
+    }
+    Ok(list)
 }
 
 impl DriveConfig {

@@ -64,10 +64,10 @@ pub(super) fn divide(assembly: &mut Assembly, tenants: &[&JobConfig]) -> Result<
     let others: Vec<usize> = (0..tenants.len()).filter(|&index| of_tenant[index].is_none()).collect();
     let shares = if separate { others.len() as u32 } else { others.len().min(1) as u32 };
     if left < shares {
-        let pages = format!("{left} pages are left for {} of them", others.len());
-        return Err(match named {
-            Some(_) => of_job(others[0], format!("is not said, and {pages}")),
-            None => Refused::Drive(format!("is separate, and {pages}")),
+        let last = (0..tenants.len()).rev().find_map(|index| Some((index, tenants[index].cache_size?)));
+        return Err(match last {
+            Some((index, size)) => of_job(index, nothing_left(size, left, &others, tenants)),
+            None => Refused::Drive(format!("is separate, and {left} pages are left for {} of them", others.len())),
         });
     }
     for (turn, &index) in (0..).zip(&others) {
@@ -84,6 +84,15 @@ pub(super) fn divide(assembly: &mut Assembly, tenants: &[&JobConfig]) -> Result<
         (tier.parts, tier.part_of_tenant) = (parts, of_tenant);
     }
     Ok(())
+}
+
+/// What is wrong with a part that leaves no page for each of those who say nothing.
+fn nothing_left(size: Bytes, left: u32, others: &[usize], tenants: &[&JobConfig]) -> String {
+    let names: Vec<&str> = others.iter().map(|&index| tenants[index].name.as_str()).collect();
+    let names = names.join(", ");
+    format!(
+        "is {size}, which with the parts of others leaves {left} pages of the cache for those that say none ({names})"
+    )
 }
 
 /// That pages stay in each part.

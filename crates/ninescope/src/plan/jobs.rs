@@ -15,7 +15,8 @@ use super::limits::{limit_of, limits};
 use super::partitions::{self, OfJobs};
 use super::preconditioning::preconditioning;
 use super::tenant_traces::{NAMELESS, TenantTraces};
-use super::{OnDrive, Tenants, disjoint};
+use super::unheard;
+use super::{OnDrive, Tenants, check_tenants, disjoint};
 use crate::assembly::{Assembly, fit_drive};
 use crate::config::{JobOptions, LoadedDrive, LoadedJobs, words_of};
 use crate::error::Error;
@@ -90,7 +91,7 @@ pub(super) fn on_drive(
         limits.warmup_requests = jobs.lead_in(&regions, &assembly);
         notes.extend(lead_in::note(limits.warmup_requests));
     }
-    notes.extend(jobs.unheard(&assembly));
+    notes.extend(unheard::notes(&jobs.list, jobs.several(), &assembly));
     let mut lanes = jobs.lanes(&assembly, request.seed)?;
     lanes.extend(jobs.traces.lanes()?);
     if let Some(only) = only {
@@ -101,6 +102,7 @@ pub(super) fn on_drive(
             tier.part_of_tenant = tier.part_of_tenant.iter().skip(only).take(1).copied().collect();
         }
     }
+    check_tenants(&drive, lanes.len())?;
     if lanes.len() == 1 {
         tenants.names.clear();
         buffer_parts::leave_one(&mut assembly.engine, only.unwrap_or_default());
@@ -426,22 +428,6 @@ impl Jobs {
             return Err(self.refused(index, &JobError::new(problem.0, problem.1)));
         }
         Ok(())
-    }
-
-    /// That what jobs say of their turns changes nothing.
-    fn unheard(&self, assembly: &Assembly) -> Option<String> {
-        let engine = &assembly.engine;
-        // Classes count in dies, too, and weights where commands are taken in alone.
-        let of_weights = self.several() && engine.arbitration.chosen().knows_weights();
-        let of_classes = of_weights || self.several() && engine.scheduler.chosen().knows_classes();
-        let unheard = |job: &&JobConfig| job.weight.is_some() && !of_weights || job.priority.is_some() && !of_classes;
-        let job = self.list.iter().find(unheard)?;
-        let why = if self.several() {
-            "of a drive whose scheduler.arbitration is round-robin, where all take turns"
-        } else {
-            "of a job that has the drive for itself"
-        };
-        Some(format!("`weight` and `priority` (job {}) change nothing {why}", job.name))
     }
 
     /// The workloads, each with when it begins and ends.

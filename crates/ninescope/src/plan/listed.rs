@@ -9,7 +9,7 @@ use ninescope_model::{Arrival, Lba, Op, Request, SECTOR_BYTES, Turns, UrgencyCla
 use super::limits::limits;
 use super::partitions::check_drive;
 use super::preconditioning::preconditioning;
-use super::{OnDrive, Tenants, disjoint};
+use super::{OnDrive, Tenants, check_tenants, disjoint};
 use super::{buffer_parts, cache_parts};
 use crate::assembly::Assembly;
 use crate::error::Error;
@@ -62,6 +62,7 @@ pub(super) fn on_drive(
 ) -> Result<OnDrive, Error> {
     let drive = request.load_drive()?;
     let mut assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
+    check_tenants(&drive, tenants)?;
     if !partitions.is_empty() {
         let refused = |problem: &dyn std::fmt::Display| Error::Input(format!("partitions: {problem}"));
         check_drive(request.prefill, &assembly).map_err(|problem| refused(&problem))?;

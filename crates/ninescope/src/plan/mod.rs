@@ -15,6 +15,7 @@ mod partitions;
 mod preconditioning;
 mod tenant_traces;
 mod trace;
+mod unheard;
 mod zones;
 
 use std::ops::Range;
@@ -23,7 +24,11 @@ use ninescope_engine::{Device, Kind, LaneConfig, Limit, RunLimits};
 use ninescope_ftl::Partition;
 use ninescope_model::{Arrival, Request};
 
-use crate::assembly::{Assembly, completion_note, map_note, over_provisioning_note, sata_note, suspend_note};
+use crate::assembly::{
+    Assembly, completion_note, firmware_note, map_note, over_provisioning_note, sata_note, shared_buffer_note,
+    suspend_note,
+};
+use crate::config::LoadedDrive;
 use crate::error::Error;
 use crate::precondition::{Preconditioning, PrefillMode};
 use crate::prepare::Preparing;
@@ -147,11 +152,6 @@ impl Plan {
 
     fn of(request: &RunRequest, snapshot_place: Option<SnapshotPlace>, on_drive: OnDrive) -> Result<Self, Error> {
         let OnDrive { assembly, lanes, tenants, total_requests, limits, preconditioning, report, mut notes } = on_drive;
-        if lanes.len() > 1 && assembly.config.ftl.map.chosen().rules().is_some_and(|rules| rules.host_link) {
-            let message = "ftl.map.host_link is true, and several jobs share the drive: whose data waits behind what is \
-                           fetched of the map is not told";
-            return Err(Error::Input(message.to_owned()));
-        }
         notes.extend(assembly.spare_note());
         notes.extend(prefill_note(request, &assembly));
         notes.extend(over_provisioning_note(&assembly.config));
@@ -159,6 +159,8 @@ impl Plan {
         notes.extend(map_note(&assembly));
         notes.extend(sata_note(&assembly.config));
         notes.extend(completion_note(&assembly.config));
+        notes.extend(shared_buffer_note(&assembly.engine, &assembly.geometry));
+        notes.extend(firmware_note(assembly.firmware.as_ref()));
         Ok(Self {
             assembly,
             seed: request.seed,
@@ -269,6 +271,17 @@ impl Plan {
         let drive = self.prepare()?;
         self.device_of(drive, probe)
     }
+}
+
+/// What several tenants of a drive cannot share.
+fn check_tenants(drive: &LoadedDrive, tenants: usize) -> Result<(), Error> {
+    let takes_link = drive.config.ftl.map.chosen().rules().is_some_and(|rules| rules.host_link);
+    if tenants > 1 && takes_link {
+        let message =
+            "is true, and several jobs share the drive: whose data waits behind what is fetched of the map is not told";
+        return Err(drive.error_at("ftl.map.host_link", message));
+    }
+    Ok(())
 }
 
 /// The same numbers in ranges that do not overlap, in their order.

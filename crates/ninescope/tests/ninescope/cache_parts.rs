@@ -116,7 +116,10 @@ fn what_cannot_be_divided_is_refused_by_its_key() {
     let beyond = two(&[], json!("768KiB"), json!("512KiB"));
     refused(&beyond, "cache_size: is 512KiB, and of the 1MiB there are 256KiB left by the jobs before");
     let nothing = two(&[], json!("1MiB"), Value::Null);
-    refused(&nothing, "cache_size: is not said, and 0 pages are left for 1 of them");
+    refused(
+        &nothing,
+        "job `a`: cache_size: is 1MiB, which with the parts of others leaves 0 pages of the cache for those that say none (b)",
+    );
     let few = two(
         &[
             "tier.parts=separate",

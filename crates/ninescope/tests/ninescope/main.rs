@@ -13,6 +13,7 @@ mod endurance;
 mod firmware;
 mod golden;
 mod host_cache;
+mod idle_keys;
 mod jobs;
 mod namespaces;
 mod policy_cases;

@@ -102,6 +102,10 @@ impl StreamChoice for ByHandle {
         true
     }
 
+    fn is_named_by_host(&self) -> bool {
+        true
+    }
+
     fn remembers(&self) -> bool {
         true
     }

@@ -49,6 +49,10 @@ impl StreamChoice for Hinted {
         true
     }
 
+    fn is_named_by_host(&self) -> bool {
+        true
+    }
+
     fn of_write(&self, unit: &Written) -> u32 {
         // What the drive writes by itself stays where it was.
         let own = || unit.before.map_or(0, Stream::kind);

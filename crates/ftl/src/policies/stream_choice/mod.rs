@@ -52,6 +52,11 @@ pub trait StreamChoice: Debug + Send + Snapshot {
         false
     }
 
+    /// Whether the host names the stream of what it writes.
+    fn is_named_by_host(&self) -> bool {
+        false
+    }
+
     /// Whether it remembers something of each unit beyond the stream that it lies in.
     fn remembers(&self) -> bool {
         false
@@ -132,6 +137,11 @@ impl StreamChoiceConfig {
     /// Whether it hears what the host's command says of its write.
     pub fn listens(&self) -> bool {
         self.build(0, 0).listens()
+    }
+
+    /// Whether the host names the stream of what it writes.
+    pub fn is_named_by_host(&self) -> bool {
+        self.build(0, 0).is_named_by_host()
     }
 
     /// Whether it remembers something of each unit beyond the stream that it lies in.
