@@ -65,6 +65,12 @@ def on_own_channels(document: Document) -> bool:
     )
 
 
+def two_planes_a_command(document: Document) -> bool:
+    """What a command programs are two planes of the four of a die."""
+    counters = document["counters"]
+    return bool(counters["host_page_programs"] == 2 * counters["program_commands"] > 0)
+
+
 SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
     "by-address": (job("read", "64k", 500, size="32m"), "full", [some("counters", "multi_plane_reads")]),
     "cache-that-pushes-back": (
@@ -91,9 +97,10 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
         [some("counters", name) for name in ("split_commands", "fetched_commands", "gathered_completions")],
     ),
     "one-dram": (
-        job("randread", "4k", 4000),
+        job("randrw", "4k", 4000, size="16m"),
         "full",
-        [some("dram", "bus", "waits"), some("map", "hit_ratio")],
+        [some("dram", "bus", name) for name in ("writes_in", "pages_out", "reads_in", "map_look_ups", "waits")]
+        + [some("dram", "counters", "host_sectors_taken"), some("map", "hit_ratio"), some("tier", "hit_ratio")],
     ),
     "parity": (
         job("randwrite", "16k", 4000),
@@ -106,7 +113,7 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
         [some("tier", "counters", "fetched_ahead"), some("tier", "counters", "copied_up")],
     ),
     "sata": (job("randrw", "16k", 4000, iodepth=32), "none", [one_link_both_ways]),
-    "sectors": (job("randwrite", "512", 4000), "full", [some("counters", "read_modify_write_unmapped")]),
+    "sectors": (job("randwrite", "512", 4000), "full", [some("counters", "read_modify_write_unmapped"), two_planes_a_command]),
     "shared-buffer": (
         "shared-buffer",
         "none",
