@@ -49,7 +49,7 @@ def assert_refused(words: tuple[object, ...], *told: str, path: str | None = Non
 
 def test_kept_counts_are_read_as_they_are_written():
     module = tool("instructions")
-    counts = dict(zip(module.RUNS, (8_081, 1, 123_456, 9_211, 9_500), strict=True))
+    counts = dict(zip(module.RUNS, (8_081, 1, 123_456, 9_211, 9_500, 8_000, 9_000, 8_100), strict=True))
     assert module.read(module.written("rustc 1.0", counts)) == ("rustc 1.0", counts)
     of, kept = module.read(module.KEPT.read_text())
     assert of.startswith("rustc ")
@@ -62,7 +62,7 @@ def test_kept_counts_are_read_as_they_are_written():
     [
         (lambda text: text.replace("  8081 randread", "  many randread"), ("line 2", "'many randread'")),
         (lambda text: text.replace("randwrite", "randrewrite"), ("line 4", "randrewrite")),
-        (lambda text: text + "     5 randread\n", ("line 7", "'5 randread'")),
+        (lambda text: text + "     5 randread\n", ("line 10", "'5 randread'")),
         (lambda text: text.replace("  8081", "     0"), ("line 2",)),
         (lambda text: text[: text.index("  9211")], ("no count of randread coded, randread map", "KEEP=1")),
         (lambda text: "", ("no count of randread, randrw",)),
@@ -70,7 +70,7 @@ def test_kept_counts_are_read_as_they_are_written():
 )
 def test_kept_counts_that_are_none_are_refused(change, words):
     module = tool("instructions")
-    counts = dict(zip(module.RUNS, (8_081, 8_018, 4_796, 9_211, 9_500), strict=True))
+    counts = dict(zip(module.RUNS, (8_081, 8_018, 4_796, 9_211, 9_500, 8_000, 9_000, 8_100), strict=True))
     with pytest.raises(module.RefusedError) as refused:
         module.read(change(module.written("rustc 1.0", counts)))
     for word in words:
@@ -80,10 +80,17 @@ def test_kept_counts_that_are_none_are_refused(change, words):
 def test_more_than_is_let_pass_is_named(capsys):
     module = tool("instructions")
     kept = dict.fromkeys(module.RUNS, 1_000)
-    found = dict(zip(module.RUNS, (1_030, 1_031, 900, 1_000, 1_000), strict=True))
+    found = dict(zip(module.RUNS, (1_030, 1_031, 900, 1_000, 1_000, 1_000, 1_000, 1_000), strict=True))
     assert module.judged(found, kept) == ["randrw"]
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[-3] for line in lines] == ["+3.0%", "+3.1%", "-10.0%", "+0.0%", "+0.0%"]
+    assert [line.split()[-3] for line in lines] == ["+3.0%", "+3.1%", "-10.0%", *["+0.0%"] * 5]
+
+
+def test_a_hit_in_a_cached_map_that_takes_a_tenth_more_is_named(capsys):
+    module = tool("instructions")
+    found = dict.fromkeys(module.RUNS, 1_000) | {"randread mapped": 1_099, "randwrite mapped": 1_101}
+    assert module.slow_hits(found) == ["randwrite"]
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == ["+9.9%", "+10.1%"]
 
 
 def test_a_count_of_callgrind_is_taken_and_none_is_refused():

@@ -74,9 +74,18 @@ impl RecencyList {
     /// Makes an entry of this list the newest.
     #[inline]
     pub fn touch(&mut self, links: &mut [Links], index: u32) {
-        if self.newest != index {
-            self.remove(links, index);
-            self.push_newest(links, index);
+        if self.newest == index {
+            return;
         }
+        // One that is newer there is, so that only the oldest end may change but for the newest.
+        let Links { newer, older } = links[index as usize];
+        links[newer as usize].older = older;
+        match older {
+            NONE => self.oldest = newer,
+            older => links[older as usize].newer = newer,
+        }
+        links[self.newest as usize].newer = index;
+        links[index as usize] = Links { newer: NONE, older: self.newest };
+        self.newest = index;
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! `one_job PATTERN REQUESTS [coded|mapped|roomy]`, for instance `one_job randread 20000`. With `coded`, pages are under a BCH code and
 //! one bit in ten thousand fails; with `mapped`, the map lies in flash, and the cache holds all of it that was read once; `roomy` is
-//! the same drive with all of its map in memory. What is written is written to a drive in a steady state, so that few requests collect.
+//! the same drive with all of its map in memory, and so much less spare that as much is moved
+//! for a write. What is written is written to a drive in a steady state, so that few requests collect.
 
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ fn main() {
         [pattern, requests] => (pattern, requests, spare.to_owned()),
         [pattern, requests, with] if with == "coded" => (pattern, requests, format!("{spare}{codes}")),
         [pattern, requests, with] if with == "mapped" => (pattern, requests, map.to_owned()),
-        [pattern, requests, with] if with == "roomy" => (pattern, requests, "over_provisioning = 0.8".to_owned()),
+        [pattern, requests, with] if with == "roomy" => (pattern, requests, "over_provisioning = 0.768".to_owned()),
         _ => panic!("one_job PATTERN REQUESTS [coded|mapped|roomy]"),
     };
     let drive = r#"base = "tlc"

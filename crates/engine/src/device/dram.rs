@@ -393,12 +393,15 @@ impl<K: Kind> Device<K> {
         if self.mapping.is_some() {
             parts.add(Cause::MappingRead, self.wait_for_map_of(index));
         }
-        if self.ended_in_cache(transaction) {
-            parts.name_media(Cause::Dram);
-        }
         if let Some(firmware) = &mut self.run.firmware {
             parts.add(Cause::Firmware, firmware.time_of(index, transaction));
             firmware.forget(index);
+        }
+        if self.dram.is_none() {
+            return;
+        }
+        if self.ended_in_cache(transaction) {
+            parts.name_media(Cause::Dram);
         }
         let data = self.data_ended_with(index, transaction);
         let Some(dram) = &mut self.dram else { return };

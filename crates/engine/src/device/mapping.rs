@@ -58,7 +58,7 @@ impl<K: Kind> Device<K> {
     /// Looks up the units of a command, and has it wait for the pages that tell of those that are not in memory. Returns
     /// whether there are any.
     fn look_up(&mut self, index: u32) -> Result<bool, SimulationError> {
-        let (lba, sectors) = (self.host.command(index).lba, self.host.command(index).sectors);
+        let &HostCommand { lba, sectors, .. } = self.host.command(index);
         let (first, last) = (self.flash.unit_of(lba).0, self.flash.unit_of(lba + u64::from(sectors) - 1).0);
         // Most often one unit is asked for, whose entry is in memory.
         let is_at_once = |mapping: &mut Box<Mapping>| mapping.looks_up_at_once(first);
