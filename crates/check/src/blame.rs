@@ -4,9 +4,9 @@
 //! requests for which it was, as long as somebody who may have waited through it is inside, and waits are laid over them. So it is
 //! with tenants: each stretch counts for one of them, or for the drive.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use ninescope_engine::meter::{Parts, SPLIT_WHOLE, Waits as Behind};
+use ninescope_engine::meter::{Parts, SPLIT, SPLIT_WHOLE, Waits as Behind};
 use ninescope_engine::{Access, Dropped, QueueClass, View};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
@@ -134,6 +134,8 @@ pub struct Blame {
     movers: BTreeMap<u32, u16>,
     /// By pool: who opened a block group of it last.
     openers: BTreeMap<Pool, u16>,
+    /// Who has opened any.
+    have_opened: BTreeSet<u16>,
     /// By access that read a page of the map last: for whom it did.
     map_readers: BTreeMap<u32, u16>,
     /// Pages of the map that are read for commands: since when.
@@ -215,6 +217,7 @@ impl Blame {
         let (group, offset) = geometry.group_and_offset(place);
         if offset == 0 && view.ftl.zones().is_none() {
             self.openers.insert(geometry.pool_and_block(group).0, holder);
+            self.have_opened.insert(holder);
         }
         let page = geometry.first_unit_of_page(place).0;
         self.first_writers.entry(page).or_insert(holder);
@@ -366,6 +369,21 @@ impl Blame {
             };
         }
         tenants
+    }
+
+    /// Of a request of a tenant that waited for a free page: nobody who has opened no block group yet is said to have kept it.
+    pub fn waited_for_space(&self, now: Ns, (id, tenant): (u64, u16), behind: &[Behind]) -> Checked {
+        let at = SPLIT.iter().position(|cause| *cause == Cause::AllocationStall).unwrap_or_default();
+        for (holder, waits) in (0..).zip(behind).filter(|(_, waits)| waits[at] > 0) {
+            require!(
+                holder == self.drive || holder == tenant || self.have_opened.contains(&holder),
+                Tenants,
+                now,
+                "request {id} waited {} ns for a free page behind tenant {holder}, which has opened no block group",
+                waits[at]
+            );
+        }
+        Ok(())
     }
 
     /// For whom garbage is collected where a unit lies: who opened a group of that pool last, unless its data are refreshed.

@@ -105,6 +105,7 @@ marks! {
     BehindMigration, "behind_anothers_migration", "A request waited for a page of another tenant that moved between two media.";
     BehindMap, "behind_anothers_map", "A request waited for a page of the map that was read or written for another tenant.";
     BehindGarbage, "behind_anothers_garbage", "A request waited for garbage collection that counts for another tenant.";
+    BehindFullPools, "behind_anothers_groups", "A write waited for a free page behind another tenant that had opened block groups.";
     MultiUnitPage, "several_units_of_one_page", "One page read delivered several units.";
 }
 

@@ -367,6 +367,7 @@ impl Requests {
                 Cause::DieMigration => Some(Mark::BehindMigration),
                 Cause::DieMapping | Cause::MappingRead => Some(Mark::BehindMap),
                 Cause::DieGcRead | Cause::DieGcProgram | Cause::DieErase => Some(Mark::BehindGarbage),
+                Cause::AllocationStall => Some(Mark::BehindFullPools),
                 _ => None,
             };
             let mut of_others = (0..self.lanes.len()).zip(behind).filter(|&(holder, _)| holder != usize::from(tenant));

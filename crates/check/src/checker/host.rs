@@ -109,6 +109,9 @@ impl Checker {
         let mut gathered = self.interrupts.told(view.now, (slot, id), parts)?;
         gathered |= self.messages.told(view.now, (slot, id), parts)?;
         self.places.told(view.now, (slot, id), behind)?;
+        if let Some(blame) = &self.blame {
+            blame.waited_for_space(view.now, (id, tenant), behind)?;
+        }
         if !gathered {
             self.places.left(view.now, slot);
         }

@@ -25,7 +25,7 @@ mod zoned;
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{NONE, Ns, ResourceId, WakeQueue};
 use ninescope_media::nand::Nand;
-use ninescope_model::{BankId, ChannelId, DieId, Geometry, Workload};
+use ninescope_model::{BankId, ChannelId, DieId, Geometry, Pool, Workload};
 
 use crate::config::{EngineConfig, RunLimits};
 use crate::dram::Dram;
@@ -203,6 +203,10 @@ impl<K: Kind> Device<K> {
         let mut run = Run::new(resources, transactions_of(config, &geometry, resources), lanes.len());
         if let Some(tenants) = &mut run.transactions.tenants {
             tenants.divide_buffer(config.buffer_parts.pages.len(), &config.buffer_parts.of_tenant);
+            if ftl.zones().is_none() {
+                let partition = |pool| ftl.partitions().map_or(0, |partitions| partitions.of_pool(Pool(pool)));
+                tenants.divide_space((0..geometry.pools()).map(partition));
+            }
         }
         let mut flash = Flash::new(config, ftl, nand, resources);
         if lanes.len() > 1 && config.scheduler.chosen().knows_classes() {

@@ -126,15 +126,23 @@ impl<K: Kind> Device<K> {
         let failing = self.run.transactions.failing(transaction);
         let stalled = queued - failing - set_out - Ns(parts.total());
         parts.add(record.stall_cause, stalled);
-        if let Some(tenants) = &mut self.run.transactions.tenants
-            && record.stall_cause == Cause::BufferStall
-        {
-            let until = queued - failing;
-            tenants.stalled(record.parent, (until - stalled, until), stalled);
-        }
+        let until = queued - failing;
+        self.unit_stalled(&record, (until - stalled, until));
         parts.add(Cause::ProgramFailure, failing);
         self.run.transactions.add_write(transaction, self.run.now, &mut parts);
         self.finish_part(record.parent, &mut parts, transaction)
+    }
+
+    /// A unit of a command of a tenant waited in that time for its place: behind whom.
+    pub(super) fn unit_stalled(&mut self, record: &UnitRecord, span: (Ns, Ns)) {
+        let partition = self.flash.partition_of(record.lpa);
+        let Some(tenants) = &mut self.run.transactions.tenants else { return };
+        let time = span.1 - span.0;
+        if record.stall_cause == Cause::BufferStall {
+            tenants.stalled(record.parent, span, time);
+        } else {
+            tenants.waited_for_space(record.parent, partition, span, time);
+        }
     }
 
     // ---- FLUSH -------------------------------------------------------------------------------------

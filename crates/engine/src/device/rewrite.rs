@@ -152,11 +152,7 @@ impl<K: Kind> Device<K> {
         let mut parts = self.run.transactions.take_merge(record.merge);
         let stalled = begun - self.host.command(record.parent).mark - Ns(parts.total());
         parts.add(record.stall_cause, stalled);
-        if let Some(tenants) = &mut self.run.transactions.tenants
-            && record.stall_cause == Cause::BufferStall
-        {
-            tenants.stalled(record.parent, (begun - stalled, begun), stalled);
-        }
+        self.unit_stalled(record, (begun - stalled, begun));
         parts.add(Cause::ProgramFailure, self.run.now - begun);
         self.finish_part(record.parent, &mut parts, NONE)
     }

@@ -439,7 +439,10 @@ impl<K: Kind> Device<K> {
         entry.add_stalls(&mut parts);
         if let Some(tenants) = &mut self.run.transactions.tenants {
             let (all, in_buffer) = entry.stalled();
-            tenants.stalled(entry.command, (self.run.now - all, self.run.now), in_buffer);
+            let span = (self.run.now - all, self.run.now);
+            tenants.stalled(entry.command, span, in_buffer);
+            let partition = self.flash.partition_of(Lpa(entry.next));
+            tenants.waited_for_space(entry.command, partition, span, all - in_buffer);
         }
         parts
     }

@@ -187,6 +187,11 @@ impl Flash {
         self.ftl.partitions().map_or(0, |partitions| partitions.of_unit(Lpa(unit)) as usize)
     }
 
+    /// The partition whose pages a unit may take.
+    pub fn partition_of(&self, unit: Lpa) -> u32 {
+        self.ftl.partitions().map_or(0, |partitions| partitions.of_unit(unit))
+    }
+
     /// The line of an entry.
     #[inline]
     fn line_of_entry(&self, entry: &WriteEntry) -> usize {

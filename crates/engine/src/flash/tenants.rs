@@ -77,7 +77,7 @@ impl Flash {
         let holder = holder(tenants);
         if placed.opened && self.ftl.zones().is_none() {
             // Blocks of zones are erased because the host resets them.
-            tenants.group_opened(placed.pool, holder);
+            tenants.group_opened(run.now, placed.pool, holder);
         }
         self.begin_page_for(placed, holder);
     }

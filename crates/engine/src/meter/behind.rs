@@ -11,7 +11,7 @@ use super::attribution::{BandRange, Parts, ranges};
 
 /// The causes that are split by whom was waited for. Of the processor, the link, DRAM and reads of the map the waits for others alone are
 /// split: the request's own time there is behind nobody.
-pub const SPLIT: [Cause; 17] = [
+pub const SPLIT: [Cause; 18] = [
     Cause::DieWaitingForChannel,
     Cause::DieHostRead,
     Cause::DieHostProgram,
@@ -29,6 +29,7 @@ pub const SPLIT: [Cause; 17] = [
     Cause::BufferStall,
     Cause::MigrationWait,
     Cause::ProgramWait,
+    Cause::AllocationStall,
 ];
 
 /// Of these, the first ones are waits for dies and channels, all of which is behind somebody: by holder they sum to the cause.
@@ -50,6 +51,8 @@ pub(crate) const BUFFER: usize = QUEUE + 1;
 /// followed to: they sum to the cause as well.
 pub(crate) const MIGRATION: usize = BUFFER + 1;
 pub(crate) const PROGRAM: usize = MIGRATION + 1;
+/// Where the wait for a free page is, all of which is behind somebody, too.
+pub(crate) const FREE_PAGE: usize = PROGRAM + 1;
 
 /// Whether all of a cause of [`SPLIT`] is behind somebody.
 pub fn is_split_whole(at: usize) -> bool {
@@ -143,7 +146,7 @@ impl BehindByLatency {
     }
 }
 
-const _: () = assert!(SPLIT.len() <= CAUSES && PROGRAM + 1 == SPLIT.len());
+const _: () = assert!(SPLIT.len() <= CAUSES && FREE_PAGE + 1 == SPLIT.len());
 
 #[cfg(test)]
 mod tests {

@@ -23,7 +23,7 @@ use ninescope_model::{CacheHint, Cause, Op};
 
 pub use attribution::{Attribution, Band, BandRange, Parts};
 pub use backlog::{Backlog, Overload, QueueHolders, Undecided};
-pub(crate) use behind::{BUFFER, DRAM, ERASE, LINK, MAP, MIGRATION, PROCESSOR, PROGRAM, QUEUE};
+pub(crate) use behind::{BUFFER, DRAM, ERASE, FREE_PAGE, LINK, MAP, MIGRATION, PROCESSOR, PROGRAM, QUEUE};
 pub use behind::{BehindBand, BehindByLatency, BehindSum, SPLIT, SPLIT_WHOLE, Waits, is_split_whole};
 pub use blocks::{Blocks, bootstrap};
 pub use busy::BusyMoments;
@@ -35,7 +35,7 @@ pub use own_parts::{Held, LastingShare, OwnParts};
 pub use series::{Sample, Series, TierSample, Written};
 pub use shared_places::{REMEMBERED, SharedPlaces};
 pub use suspensions::SuspensionLedger;
-pub(crate) use tenants::{MOVES, PROGRAMS, STALL};
+pub(crate) use tenants::{MOVES, PROGRAMS, SPACE, STALL};
 pub use tenants::{MediaWaits, TenantLedgers};
 pub use utilization::{Utilization, busy_of_unit};
 

@@ -15,11 +15,12 @@ use super::{DieLedger, SPLIT_WHOLE};
 
 /// Waits behind one holder for dies and channels, by the first causes of [`SPLIT`](super::SPLIT), and then for room in the write
 /// buffer, for slots and moves of a cache, and for programs [ns]. A wait that goes on has what was done before it taken out, and wraps.
-pub type MediaWaits = [u64; SPLIT_WHOLE + 3];
+pub type MediaWaits = [u64; SPLIT_WHOLE + 4];
 /// Where the wait for the write buffer is in them, that for a cache, and that for programs.
 pub(crate) const STALL: usize = SPLIT_WHOLE;
 pub(crate) const MOVES: usize = SPLIT_WHOLE + 1;
 pub(crate) const PROGRAMS: usize = SPLIT_WHOLE + 2;
+pub(crate) const SPACE: usize = SPLIT_WHOLE + 3;
 /// Where the wait for a channel is in them, behind the lanes in which parts of host commands run.
 const CHANNEL: usize = LANES.len();
 /// The other lanes of a die's ledger that are told apart by whom they are for: no part of a host command runs in them.

@@ -6,8 +6,8 @@ use ninescope_kernel::{NONE, Ns, ResourceId};
 use ninescope_model::Pool;
 
 use crate::meter::{
-    BUFFER, CacheHolders, DRAM, DieLedger, ERASE, LINK, MAP, MIGRATION, MOVES, MapHolders, MediaWaits, OwnParts,
-    PROCESSOR, PROGRAM, PROGRAMS, QUEUE, SPLIT_WHOLE, STALL, SharedPlaces, TenantLedgers, Waits,
+    BUFFER, CacheHolders, DRAM, DieLedger, ERASE, FREE_PAGE, LINK, MAP, MIGRATION, MOVES, MapHolders, MediaWaits,
+    OwnParts, PROCESSOR, PROGRAM, PROGRAMS, QUEUE, SPACE, SPLIT_WHOLE, STALL, SharedPlaces, TenantLedgers, Waits,
 };
 
 /// Waits in the controller's processor, on the link towards the device, for a place in the drive's queue and for a map in flash, behind
@@ -41,6 +41,10 @@ pub struct TenantWaits {
     queue: SharedPlaces,
     /// Whose filled pages wait for their programs, by part of the write buffer.
     buffer: Vec<SharedPlaces>,
+    /// By partition of the drive: the pools of whom, each a place of who opened a block group there last.
+    space: Vec<SharedPlaces>,
+    /// By pool: its partition.
+    partition_of: Vec<u32>,
     /// By holder: the part of the write buffer that its pages are of, where that is divided.
     part_of: Vec<u32>,
     /// Who holds slots of an upper medium, where there is one.
@@ -98,6 +102,8 @@ impl TenantWaits {
             last: vec![Waits::default(); holders],
             queue: SharedPlaces::new(holders),
             buffer: vec![SharedPlaces::new(holders)],
+            space: Vec::new(),
+            partition_of: Vec::new(),
             part_of: Vec::new(),
             cache: None,
             map: None,
@@ -174,12 +180,30 @@ impl TenantWaits {
         }
     }
 
-    /// The first unit of a block group was written for a holder.
-    pub fn group_opened(&mut self, pool: Pool, holder: u16) {
-        if self.openers.len() <= pool.index() {
-            self.openers.resize(pool.index() + 1, self.ledgers.drive());
+    // ---- block groups ------------------------------------------------------------------------------
+
+    /// The drive has these pools, each of a partition, of which nobody has opened a block group. Before anything runs.
+    pub fn divide_space(&mut self, partitions: impl Iterator<Item = u32>) {
+        let drive = self.ledgers.drive();
+        self.partition_of = partitions.collect();
+        self.openers = vec![drive; self.partition_of.len()];
+        let count = self.partition_of.iter().max().map_or(0, |last| last + 1);
+        self.space = (0..count).map(|_| SharedPlaces::new(self.last.len())).collect();
+        for &partition in &self.partition_of {
+            self.space[partition as usize].taken(Ns::ZERO, drive);
         }
+    }
+
+    /// The first unit of a block group was written for a holder.
+    pub fn group_opened(&mut self, now: Ns, pool: Pool, holder: u16) {
+        let before = self.openers[pool.index()];
         self.openers[pool.index()] = holder;
+        let opener = self.openers[pool.index()];
+        if before != opener {
+            let space = &mut self.space[self.partition_of[pool.index()] as usize];
+            space.left(now, before);
+            space.taken(now, opener);
+        }
     }
 
     /// Who opened a block group of a pool last.
@@ -216,6 +240,17 @@ impl TenantWaits {
         let own = self.of_command(command);
         let (part, carried) = (self.part_of(own), &mut self.carried);
         self.buffer[part].share(span, time, own, |holder, time| carried[holder][STALL] += time);
+    }
+
+    /// A command, which takes out what was kept of it, was stalled in that time, so long of it for want of a free page of a partition.
+    pub fn waited_for_space(&mut self, command: u32, partition: u32, span: (Ns, Ns), time: Ns) {
+        let (own, carried) = (self.of_command(command), &mut self.carried);
+        let mut tell = |holder: usize, time: u64| carried[holder][SPACE] += time;
+        match self.space.get(partition as usize) {
+            Some(pools) => pools.share(span, time, own, tell),
+            // What a zone waits for is the erase that it asked for.
+            None => tell(own as usize, time.0),
+        }
     }
 
     // ---- a cache above -----------------------------------------------------------------------------
@@ -390,6 +425,7 @@ impl TenantWaits {
             last[BUFFER] = of_access[STALL] + carried[STALL];
             last[MIGRATION] = of_access[MOVES] + carried[MOVES];
             last[PROGRAM] = of_access[PROGRAMS] + carried[PROGRAMS];
+            last[FREE_PAGE] = of_access[SPACE] + carried[SPACE];
             // Who knows DRAM adds to it.
             last[DRAM] = 0;
         }
@@ -403,5 +439,32 @@ impl TenantWaits {
     /// The same, to be completed.
     pub fn last_mut(&mut self) -> &mut [Waits] {
         &mut self.last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_free_page_is_waited_for_behind_those_who_opened_the_groups_of_its_partition() {
+        // Three pools, the last of which is another partition's. The drive had the first two until 40 and 70.
+        let mut waits = TenantWaits::new(2, 1);
+        waits.divide_space([0, 0, 1].into_iter());
+        waits.fetched(0, 0, Ns::ZERO, (Ns::ZERO, Ns::ZERO));
+        waits.group_opened(Ns(10), Pool(2), 1);
+        waits.group_opened(Ns(40), Pool(0), 1);
+        waits.group_opened(Ns(70), Pool(1), 0);
+        let mut behind = |partition: u32, span: (u64, u64), time: u64| {
+            waits.waited_for_space(0, partition, (Ns(span.0), Ns(span.1)), Ns(time));
+            [0, 1, 2].map(|holder: usize| std::mem::take(&mut waits.carried[holder][SPACE]))
+        };
+        // Until 100 tenant 0 had a pool for 30, tenant 1 for 60 and the drive for 40 and 70: of 200, of which half was waited.
+        assert_eq!(behind(0, (0, 100), 100), [15, 30, 55]);
+        // From 70 on each has one, whatever else the write waited for meanwhile.
+        assert_eq!(behind(0, (80, 100), 10), [5, 5, 0]);
+        assert_eq!(behind(1, (0, 40), 40), [0, 30, 10]);
+        // Of zones nobody is known.
+        assert_eq!(behind(2, (0, 40), 40), [40, 0, 0]);
     }
 }

@@ -211,6 +211,30 @@ fn garbage_is_collected_for_who_writes() {
     assert_eq!(u128::from(all), device.meter().latency_sum);
 }
 
+#[test]
+fn a_write_waits_for_a_free_page_behind_who_has_opened_the_groups() {
+    // One writes all that the drive holds over and over, and what the host writes waits for garbage collection. The other one writes a
+    // unit now and then, too few to open a group often: what it waits for is the first one's doing.
+    let mut bench = Bench { timing: slc(READ, PROGRAM), ..Bench::tiny().busy() };
+    (bench.channels, bench.dies_per_channel) = (1, 1);
+    bench.engine.buffered_pages = 1_000;
+    let trigger = serde_json::json!({ "policy": "foreground", "beyond_reserve": 0, "gain": 1 });
+    bench.gc_trigger = serde_json::from_value(trigger).expect("a trigger");
+    bench.engine.queue_depth = 64;
+    let mut stream = RandomStream::new(3, "tests", "free pages");
+    let units = u64::from(bench.logical_units());
+    let mut unit = || stream.below(units) * UNIT_SECTORS;
+    let seldom = arriving((0..300).map(|index| (index * 1_000_000, write(unit(), 8))).collect());
+    let often = LaneConfig { closed_queue_depth: 48, ..lane((0..20_000).map(|_| write(unit(), 8)).collect()) };
+    let device = run(&bench, vec![seldom, often]);
+    let at = SPLIT.iter().position(|split| *split == Cause::AllocationStall).expect("it is split");
+    let seldom = waited(&device, 0, Op::Write);
+    assert_sums(&seldom);
+    assert_sums(&waited(&device, 1, Op::Write));
+    let (all, of_often) = (seldom.parts.of(Cause::AllocationStall), seldom.behind[1][at]);
+    assert!(all > 0 && of_often * 10 > all * 9, "{of_often} of {all}");
+}
+
 // ---- whose command is next -----------------------------------------------------------------------
 
 /// The lanes of commands in the order in which they were taken in.
