@@ -36,8 +36,10 @@ COLLECTED = 4_000
 TOLERANCE = 0.03
 """How many more instructions are let pass, as a share."""
 MAPPED = 0.1
-"""How many more a command may take that finds its entry of a map in flash in memory (`mapped`) than one of a drive whose map is
-in memory and that moves as much (`roomy`), as a share."""
+"""How many more a command may take that finds its entry of a map in flash in memory (`mapped`).
+
+A share of what one takes on a drive whose map is in memory and that moves as much (`roomy`).
+"""
 
 
 class RefusedError(Exception):
@@ -162,7 +164,8 @@ def main() -> int:
         )
     if slow:
         print(
-            f"instructions: {', '.join(slow)}: a hit in a cached map takes more than {MAPPED:.0%} above a map in memory"
+            f"instructions: {', '.join(slow)}: a hit in a cached map takes more than {MAPPED:.0%} "
+            "above a map in memory"
         )
     return 1 if more or slow else 0
 

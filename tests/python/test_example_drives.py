@@ -99,8 +99,15 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
     "one-dram": (
         job("randrw", "4k", 4000, size="16m"),
         "full",
-        [some("dram", "bus", name) for name in ("writes_in", "pages_out", "reads_in", "map_look_ups", "waits")]
-        + [some("dram", "counters", "host_sectors_taken"), some("map", "hit_ratio"), some("tier", "hit_ratio")],
+        [
+            some("dram", "bus", name)
+            for name in ("writes_in", "pages_out", "reads_in", "map_look_ups", "waits")
+        ]
+        + [
+            some("dram", "counters", "host_sectors_taken"),
+            some("map", "hit_ratio"),
+            some("tier", "hit_ratio"),
+        ],
     ),
     "parity": (
         job("randwrite", "16k", 4000),
@@ -113,7 +120,11 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
         [some("tier", "counters", "fetched_ahead"), some("tier", "counters", "copied_up")],
     ),
     "sata": (job("randrw", "16k", 4000, iodepth=32), "none", [one_link_both_ways]),
-    "sectors": (job("randwrite", "512", 4000), "full", [some("counters", "read_modify_write_unmapped"), two_planes_a_command]),
+    "sectors": (
+        job("randwrite", "512", 4000),
+        "full",
+        [some("counters", "read_modify_write_unmapped"), two_planes_a_command],
+    ),
     "shared-buffer": (
         "shared-buffer",
         "none",

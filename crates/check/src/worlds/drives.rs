@@ -82,12 +82,12 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
     commands_per_queue(&mut dice.of("commands per queue"), &mut table);
     more_on_the_link(&mut dice.of("link"), &mut table);
     on_sata(&mut dice.of("sata"), &mut table);
-    if !of_scm_alone {
+    if of_scm_alone {
+        leave_out_flash(&mut table);
+    } else {
         by_sector(&mut dice.of("by sector"), &mut table);
         planes_apart(&mut dice.of("planes apart"), &mut table);
         staggered(&mut dice.of("page types"), &mut table);
-    } else {
-        leave_out_flash(&mut table);
     }
     table
 }

@@ -127,7 +127,7 @@ impl<K: Kind> Device<K> {
         let stalled = queued - failing - set_out - Ns(parts.total());
         parts.add(record.stall_cause, stalled);
         let until = queued - failing;
-        self.unit_stalled(&record, (until - stalled, until));
+        self.unit_stalled(record, (until - stalled, until));
         parts.add(Cause::ProgramFailure, failing);
         self.run.transactions.add_write(transaction, self.run.now, &mut parts);
         self.finish_part(record.parent, &mut parts, transaction)

@@ -114,7 +114,7 @@ impl Plan {
             no_jobs()?;
             trace::on_drive(request, source, host_cache)?
         };
-        Self::of(request, place, on_drive)
+        Ok(Self::of(request, place, on_drive))
     }
 
     /// A run of listed requests, in the order of their times, on the drive of `request`. Its workload is ignored;
@@ -147,10 +147,10 @@ impl Plan {
         let place = request.snapshot_place()?;
         let tenants = (tenants.max(1), limit);
         let on_drive = listed::on_drive(request, requests, arrival_and_depth, tenants, partitions)?;
-        Self::of(request, place, on_drive)
+        Ok(Self::of(request, place, on_drive))
     }
 
-    fn of(request: &RunRequest, snapshot_place: Option<SnapshotPlace>, on_drive: OnDrive) -> Result<Self, Error> {
+    fn of(request: &RunRequest, snapshot_place: Option<SnapshotPlace>, on_drive: OnDrive) -> Self {
         let OnDrive { assembly, lanes, tenants, total_requests, limits, preconditioning, report, mut notes } = on_drive;
         notes.extend(assembly.spare_note());
         notes.extend(prefill_note(request, &assembly));
@@ -161,7 +161,7 @@ impl Plan {
         notes.extend(completion_note(&assembly.config));
         notes.extend(shared_buffer_note(&assembly.engine, &assembly.geometry));
         notes.extend(firmware_note(assembly.firmware.as_ref()));
-        Ok(Self {
+        Self {
             assembly,
             seed: request.seed,
             prefill: request.prefill,
@@ -176,7 +176,7 @@ impl Plan {
             notes,
             drive_name: request.drive_name(),
             run: request.run_settings(),
-        })
+        }
     }
 
     /// What is to be said about the run before it begins.

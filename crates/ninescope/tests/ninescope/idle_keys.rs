@@ -22,7 +22,7 @@ fn notes(request: &Value) -> Vec<String> {
 }
 
 /// The notes of a job on the small drive.
-fn notes_of_job(job: Value, sets: &[&str]) -> Vec<String> {
+fn notes_of_job(job: &Value, sets: &[&str]) -> Vec<String> {
     let mut request = tiny_request(sets);
     request["workload"] = json!({ "job": job });
     notes(&request)
@@ -123,21 +123,21 @@ fn what_a_job_says_that_its_drive_does_not_hear_is_noted() {
     let reads = json!({ "rw": "randread", "requests": 50, "stream": 3 });
     let hinted = "ftl.streams={policy=\"hinted\",streams=2}";
     let roomy = "geometry.blocks_per_plane=32";
-    let about = |job: Value, sets: &[&str]| {
+    let about = |job: &Value, sets: &[&str]| {
         let told = notes_of_job(job, sets);
         told.into_iter().filter(|note| note.starts_with("`stream`")).collect::<Vec<_>>()
     };
     let of_single =
         "`stream` (job job) changes nothing on a drive whose ftl.streams is single: `hinted` and `fdp` hear it";
-    assert_eq!(about(writes(3), &[]), [of_single]);
-    assert_eq!(about(reads, &[hinted, roomy]), ["`stream` (job job) changes nothing of a job that writes nothing"]);
-    assert_eq!(about(writes(1), &[hinted, roomy]), [""; 0]);
+    assert_eq!(about(&writes(3), &[]), [of_single]);
+    assert_eq!(about(&reads, &[hinted, roomy]), ["`stream` (job job) changes nothing of a job that writes nothing"]);
+    assert_eq!(about(&writes(1), &[hinted, roomy]), [""; 0]);
     let beyond =
         "`stream` of job job is 3, and ftl.streams has 0 to 1: `hinted` takes the last one for it, `fdp` the first";
-    assert_eq!(about(writes(3), &[hinted, roomy]), [beyond]);
+    assert_eq!(about(&writes(3), &[hinted, roomy]), [beyond]);
     let queues = |sets: &[&str]| {
         let job = json!({ "rw": "randread", "requests": 50, "queues": 2 });
-        notes_of_job(job, sets).iter().filter(|note| note.starts_with("`queues` (job job) changes nothing")).count()
+        notes_of_job(&job, sets).iter().filter(|note| note.starts_with("`queues` (job job) changes nothing")).count()
     };
     assert_eq!(
         (queues(&[]), queues(&["controller.queue_entries=8"]), queues(&["controller.fetch_time=1us"])),
@@ -148,7 +148,7 @@ fn what_a_job_says_that_its_drive_does_not_hear_is_noted() {
 #[test]
 fn bounds_that_are_never_reached_and_cores_without_work_are_noted() {
     let about = |sets: &[&str], key: &str| {
-        let told = notes_of_job(json!({ "rw": "randwrite", "requests": 50 }), sets);
+        let told = notes_of_job(&json!({ "rw": "randwrite", "requests": 50 }), sets);
         told.iter().filter(|note| note.contains(key) && note.contains("changes nothing")).count()
     };
     let each = "controller.buffered_pages=4";
