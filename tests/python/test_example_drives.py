@@ -85,6 +85,11 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
     "fdp": ("flash-cache", "steady", [some("fdp", "statistics", "media_bytes_written")]),
     "firmware-cores": (job("randread", "4k", 4000), "none", [some("firmware", "counters", "waits")]),
     "in-turns": (job("randwrite", "16k", 4000), "steady", [some("counters", "channel_waits")]),
+    "lazy-trims": (
+        "writes-and-trims",
+        "steady",
+        [some("counters", name) for name in ("deferred_trims", "trims_at_rest", "trimmed_units_moved")],
+    ),
     "levels-wear": (job("randwrite", "16k", 8000), "steady", [some("ftl", "leveled_units")]),
     "link-commands": (
         job("randread", "64k", 2000),

@@ -8,6 +8,7 @@ mod firmware;
 mod host;
 mod map;
 mod moves;
+mod trims;
 mod zones;
 
 use ninescope::CheckLevel;
@@ -56,6 +57,7 @@ use crate::throttle::Throttle;
 use crate::tier::TierBook;
 use crate::transfers::Transfers;
 use crate::trigger::Trigger;
+use crate::trims::TrimBook;
 use crate::units::Units;
 use crate::zones::ZoneBook;
 
@@ -86,6 +88,7 @@ pub struct Checker {
     space: Space,
     trigger: Trigger,
     throttle: Option<Throttle>,
+    trims: Option<TrimBook>,
     blocks: Blocks,
     dies: Dies,
     transfers: Transfers,
@@ -138,6 +141,7 @@ impl Checker {
             space: Space::default(),
             trigger: Trigger::default(),
             throttle: None,
+            trims: None,
             blocks: Blocks::default(),
             dies: Dies::default(),
             transfers: Transfers::default(),
@@ -398,6 +402,9 @@ impl Checker {
         if let Some(book) = &mut self.placement {
             book.measuring_began();
         }
+        if let Some(book) = &mut self.trims {
+            book.measuring_began();
+        }
         if let Some(book) = &mut self.zones {
             book.measuring_began();
         }
@@ -440,6 +447,9 @@ impl Checker {
         }
         if let Some(book) = &self.placement {
             book.finished(view, &mut self.marks)?;
+        }
+        if let Some(book) = &self.trims {
+            book.finished(view)?;
         }
         self.queues.compare(view)?;
         self.space.compare(view)?;
@@ -503,11 +513,13 @@ impl Probe for Checker {
                 buffer,
                 buffer_parts,
                 throttle,
+                trim,
                 classes,
             } => {
                 self.classes = classes.map(ClassBook::started);
                 self.sectors = SectorBook::started(view, sectors);
                 self.throttle = Throttle::started(view, throttle);
+                self.trims = TrimBook::started(view, trim);
                 self.requests.started(lane_depths);
                 self.protocol.started(protocol, lane_depths.len());
                 self.interrupts.started(protocol.interrupts);
@@ -559,6 +571,8 @@ impl Probe for Checker {
                 self.unit_written(view, slot, lpa, (old, new), merged_with)
             }
             Event::UnitTrimmed { slot, lpa, old } => self.unit_trimmed(view, slot, lpa, old),
+            Event::TrimNoted { slot, lpa } => self.trim_noted(view, slot, lpa),
+            Event::UnitForgotten { lpa, old, why } => self.unit_forgotten(view, (lpa, old), why),
             Event::ZoneAnswered { slot, lpa, units, command, answer } => {
                 self.zone_answered(view, slot, (command, lpa, units), answer)
             }
@@ -715,6 +729,9 @@ impl Probe for Checker {
             Event::VictimChosen { group, .. } => {
                 if let Some(book) = &mut self.placement {
                     book.victim(view, group);
+                }
+                if let Some(book) = &self.trims {
+                    book.victim(view)?;
                 }
                 self.victim_chosen(view, group)
             }

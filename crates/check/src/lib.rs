@@ -50,6 +50,7 @@ mod throttle;
 mod tier;
 mod transfers;
 mod trigger;
+mod trims;
 mod units;
 mod victim;
 pub mod worlds;

@@ -9,6 +9,7 @@ use crate::policies::channel_arbitration::ChannelArbitrationConfig;
 use crate::policies::host_arbitration::HostArbitrationConfig;
 use crate::policies::suspend::SuspendPolicyConfig;
 use crate::policies::transaction_scheduler::TransactionSchedulerConfig;
+use crate::policies::trim::TrimConfig;
 use crate::policies::write_throttle::WriteThrottleConfig;
 
 /// When a host write completes.
@@ -161,6 +162,8 @@ pub struct EngineConfig {
     pub gc_pages_in_flight: u32,
     /// How host writes are held back while little is free.
     pub throttle: WriteThrottleConfig,
+    /// What a TRIM comes to, and when.
+    pub trim: TrimConfig,
     /// Which queue of a die goes next.
     pub scheduler: TransactionSchedulerConfig,
     /// What goes next over a channel.

@@ -86,6 +86,16 @@ pub struct EngineCounters {
     pub resumes: u64,
     /// Sectors of TRIM commands that cover a unit only in part and were ignored.
     pub trim_sectors_ignored: u64,
+    /// Units of TRIMs that were noted, to be forgotten later.
+    pub deferred_trims: u64,
+    /// Of these, those that were forgotten while the host left the drive in peace.
+    pub trims_at_rest: u64,
+    /// Those that were forgotten so that garbage collection knew of them.
+    pub trims_before_collection: u64,
+    /// Those that were forgotten because they were written.
+    pub trims_before_writes: u64,
+    /// Units that garbage collection moved although they were trimmed.
+    pub trimmed_units_moved: u64,
     /// Accesses that a die took up before others that had waited longer, because of the class of the job that they are for.
     pub class_passes: u64,
     /// Times an operation waited for its channel.

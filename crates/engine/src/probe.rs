@@ -23,6 +23,7 @@ use crate::flash::{BufferLimits, Dropped, MergedWith, ReadFrom};
 use crate::host::{Limit, LinkMessage};
 use crate::mapping::{CacheChange, Mapping};
 use crate::meter::{Meter, Parts, Utilization, Waits};
+use crate::policies::trim::TrimConfig;
 use crate::policies::write_throttle::WriteThrottleConfig;
 use crate::reliability::{NandCode, Reliability};
 use crate::scm::ScmPart;
@@ -100,6 +101,17 @@ impl Default for Access {
     }
 }
 
+/// Why a unit that was trimmed is forgotten now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forgotten {
+    /// The host writes it, or a part of it.
+    Written,
+    /// The host has had nothing inside the drive for so long.
+    AtRest,
+    /// Garbage collection is about to go on.
+    BeforeCollection,
+}
+
 /// One thing the device does, told right after it was decided or done. `slot` is the place of a host
 /// command inside the device: it names one command from its [`Event::Fetched`] to its [`Event::Completed`].
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +120,7 @@ pub enum Event<'a> {
     /// The run begins: what the FTL and the media hold is what preparing left.
     /// `write_completion` is when writes complete, `sectors` what goes by sector, `protocol` what lies between requests and commands, `lane_depths` the most
     /// requests that each lane has inside, `queue_commands` how many commands of each of its queues the drive has where the lane says so, `limits` how much of each is taken in at most, `buffer` how much the write buffer takes, `buffer_parts` how it is divided,
-    /// `throttle` what holds host writes back, `classes` those of the lanes, where dies go by them.
+    /// `throttle` what holds host writes back, `trim` what TRIMs come to, `classes` those of the lanes, where dies go by them.
     Started {
         write_completion: WriteCompletion,
         sectors: SectorRules,
@@ -119,6 +131,7 @@ pub enum Event<'a> {
         buffer: BufferLimits,
         buffer_parts: Option<&'a BufferPartsConfig>,
         throttle: Option<&'a WriteThrottleConfig>,
+        trim: &'a TrimConfig,
         classes: Option<&'a [UrgencyClass]>,
     },
     /// A host command of a lane entered the device out of one of the host's queues; `request.submitted` is when the host submitted it. `whole` is what the host
@@ -138,6 +151,10 @@ pub enum Event<'a> {
     UnitWritten { slot: u32, lpa: Lpa, old: Ppa, new: Ppa, merged_with: MergedWith },
     /// A unit was forgotten; `old` may be unmapped.
     UnitTrimmed { slot: u32, lpa: Lpa, old: Ppa },
+    /// A unit was trimmed, and is in the map until an [`Event::UnitForgotten`].
+    TrimNoted { slot: u32, lpa: Lpa },
+    /// A unit that had been trimmed is not in the map any more.
+    UnitForgotten { lpa: Lpa, old: Ppa, why: Forgotten },
     /// A zone answers a command of the host, from the unit `lpa` on: with the first unit that a write goes to, or why it does not take
     /// it. Of a `command` that is none, `units` are written or, where there are none, read.
     ZoneAnswered { slot: u32, lpa: Lpa, units: u32, command: ZoneCommand, answer: Result<Lpa, ZoneError> },

@@ -4,7 +4,7 @@ use ninescope_kernel::ResourceId;
 use ninescope_model::{BankId, ChannelId, DieId};
 
 /// Wake-up slots in their order at equal times: resources that free, then timers, then arrivals, then interrupts, then fetches,
-/// then writes that a cache holds back, then those that a throttle does, then cores of the firmware.
+/// then writes that a cache holds back, then those that a throttle does, then cores of the firmware, then TRIMs that were put off.
 #[derive(Clone, Copy, Debug)]
 pub struct Resources {
     pub dies: u32,
@@ -96,7 +96,11 @@ impl Resources {
         ResourceId(self.stages + 13)
     }
 
+    pub fn trims(self) -> ResourceId {
+        ResourceId(self.stages + 14)
+    }
+
     pub fn count(self) -> usize {
-        (self.stages + 14) as usize
+        (self.stages + 15) as usize
     }
 }

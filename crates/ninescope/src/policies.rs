@@ -7,7 +7,7 @@ use ninescope_engine::policies::read_retry::ReadRetryConfig;
 use ninescope_engine::policies::refresh::RefreshPolicyConfig;
 use ninescope_engine::policies::scrub::ScrubPolicyConfig;
 use ninescope_engine::{
-    ChannelArbitrationConfig, HostArbitrationConfig, SuspendPolicyConfig, TransactionSchedulerConfig,
+    ChannelArbitrationConfig, HostArbitrationConfig, SuspendPolicyConfig, TransactionSchedulerConfig, TrimConfig,
     WriteThrottleConfig,
 };
 use ninescope_ftl::policies::{
@@ -36,6 +36,7 @@ const REGISTRIES: &[ToldRegistry] = &[
     (("ftl.gc_trigger", GcTriggerConfig::LIST), GcTriggerConfig::parameters),
     (("ftl.victim", VictimSelectionConfig::LIST), VictimSelectionConfig::parameters),
     (("ftl.throttle", WriteThrottleConfig::LIST), WriteThrottleConfig::parameters),
+    (("ftl.trim", TrimConfig::LIST), TrimConfig::parameters),
     (("ftl.map", MapConfig::LIST), MapConfig::parameters),
     (("scheduler.transactions", TransactionSchedulerConfig::LIST), TransactionSchedulerConfig::parameters),
     (("scheduler.channel", ChannelArbitrationConfig::LIST), ChannelArbitrationConfig::parameters),

@@ -61,6 +61,9 @@ impl Checker {
         if let Some(book) = &mut self.tier {
             book.inside(view.now, 1);
         }
+        if let Some(book) = &mut self.trims {
+            book.fetched(view.now, slot);
+        }
         if let Some(oracle) = &mut self.oracle {
             oracle.fetched(slot, &request, &self.blocks, view, &mut self.marks);
             if let Some(book) = self.tier.as_ref().filter(|_| request.op == Op::Flush)
@@ -141,6 +144,9 @@ impl Checker {
             book.host_completes(view, slot)?;
             book.inside(view.now, self.requests.taken_in() - self.requests.completed_count());
         }
+        if let Some(book) = &mut self.trims {
+            book.completed(view.now);
+        }
         let inside = self.requests.last_of(slot);
         let (is_void, is_error) = (refused || inside.is_void, inside.refused);
         if request.op == Op::Trim && forgets(view) && !gathered && !is_void && !is_error {
@@ -199,6 +205,9 @@ impl Checker {
         self.requests.unit_done(view, slot, lpa, Op::Write)?;
         self.unit_is_mapped(view, slot, lpa)?;
         self.decided_about(view, slot)?;
+        if let Some(book) = &self.trims {
+            book.written(view, lpa)?;
+        }
         if let Some(book) = &mut self.dram {
             book.placed(view, slot)?;
         }
@@ -249,6 +258,9 @@ impl Checker {
             book.forgotten(lpa);
         }
         self.requests.unit_done(view, slot, lpa, Op::Trim)?;
+        if let Some(book) = &self.trims {
+            book.trimmed(view, (slot, lpa, old), &self.requests.get(view, slot)?.request)?;
+        }
         self.decided_about(view, slot)?;
         self.map_is_changed_by(view, slot, lpa)?;
         self.unit_moved(view, lpa, Source::Host);
@@ -292,7 +304,16 @@ impl Checker {
             ReadFrom::Media(place) => place,
         };
         let mapped = view.ftl.translate(lpa);
-        require!(mapped == place, Mapping, view.now, "unit {lpa} is read from {from:?}, the map says {mapped}");
+        let to_be_found = self.trims.as_ref().map_or(mapped, |book| book.place_of_read(lpa, mapped));
+        require!(
+            to_be_found == place,
+            Mapping,
+            view.now,
+            "unit {lpa} is read from {from:?}, it is to be at {to_be_found}, and the map says {mapped}"
+        );
+        if self.trims.as_ref().is_some_and(|book| book.is_old_data(lpa, from)) {
+            self.marks.hit(Mark::ReadOfOldData);
+        }
         self.coded_unit_read(view, slot, lpa, from);
         if let (Some(book), None) = (&mut self.sectors, &self.tier) {
             let request = self.requests.get(view, slot)?.request;

@@ -4,6 +4,7 @@ use ninescope_engine::View;
 use ninescope_model::{Lpa, Ppa, Source};
 
 use super::Checker;
+use crate::marks::Mark;
 use crate::reliability::reads::Taker;
 use crate::rule::{Checked, require};
 
@@ -14,6 +15,11 @@ impl Checker {
         self.groups.move_placed(view, to)?;
         self.lies_in_its_partition(view, lpa, to)?;
         self.space.move_unit(view, to);
+        if let Some(book) = &mut self.trims
+            && book.moved(lpa)
+        {
+            self.marks.hit(Mark::MovedTrimmed);
+        }
         self.coded_move_placed(view, record, lpa, (from, to))?;
         if let Some(book) = &mut self.streams {
             book.moved(view, lpa, (from, to), &mut self.marks)?;

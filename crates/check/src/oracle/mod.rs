@@ -23,6 +23,7 @@ use crate::blocks::Blocks;
 use crate::marks::{Mark, Marks};
 use crate::requests::{Inside, mask_of, sectors_per_unit, units_of};
 use crate::rule::{Checked, require};
+use crate::trims::Pending;
 use above::Above;
 use content::{Content, Contents, FIRST_COMMAND, NEVER_WRITTEN, PREPARED, SPOILED, Version};
 use history::{History, Stale};
@@ -313,12 +314,40 @@ impl Oracle {
             marks.hit(Mark::TrimUnmapped);
         }
         self.superseded(view, lpa, old, marks);
+        let version = self.command(slot).version;
+        self.is_zeros(lpa, Pending { version, invocation: inside.invocation });
+    }
+
+    /// The version that the command of a slot gives what it changes.
+    pub fn version_of_command(&mut self, slot: u32) -> Version {
+        self.command(slot).version
+    }
+
+    /// A unit reads as zeros from now on, because of a TRIM.
+    pub fn is_zeros(&mut self, lpa: Lpa, trim: Pending) {
         if self.follows(lpa) {
-            let version = self.command(slot).version;
+            let Pending { version, invocation } = trim;
             self.zeros[lpa.index()] = version;
             let all = self.history.all_sectors();
-            self.history.written(lpa, all, version, inside.invocation, self.initial(lpa));
+            self.history.written(lpa, all, version, invocation, self.initial(lpa));
             self.put_behind(lpa, all, |_, _| version);
+        }
+    }
+
+    /// A unit that was trimmed is not in the map any more. Where reads returned what it held before, `pending` takes effect now: for
+    /// who reads it is as if it had been under way until then.
+    pub fn forgotten(
+        &mut self,
+        view: &View<'_>,
+        (lpa, old): (Lpa, Ppa),
+        pending: Option<Pending>,
+        (order, oldest): (u64, u64),
+        marks: &mut Marks,
+    ) {
+        self.superseded(view, lpa, old, marks);
+        if let Some(trim) = pending.filter(|_| self.follows(lpa)) {
+            self.is_zeros(lpa, trim);
+            self.history.write_completed(lpa, trim.version, order, oldest);
         }
     }
 

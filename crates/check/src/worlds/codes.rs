@@ -19,6 +19,8 @@ pub(super) struct Wants {
     map: bool,
     /// It may keep other kinds of data apart.
     streams: bool,
+    /// It may put off what TRIMs ask for.
+    lazy_trims: bool,
 }
 
 /// Policies that may be left out, with the share of the drives that have them [%]. Behind `true`: of those with codes.
@@ -43,8 +45,9 @@ impl Wants {
         let codes = has_flash && dice.chance(55);
         let clean_apart = flash_alone && dice.chance(40);
         let streams = has_flash && !clean_apart && dice.of("streams").chance(20);
-        let map = may_map && !clean_apart && !streams && dice.of("map").chance(80);
-        Self { codes, clean_apart, map, streams }
+        let lazy_trims = flash_alone && !clean_apart && dice.of("lazy trims").chance(25);
+        let map = may_map && !clean_apart && !streams && !lazy_trims && dice.of("map").chance(80);
+        Self { codes, clean_apart, map, streams, lazy_trims }
     }
 
     /// Whether a drive without flash, or with it, gets a policy for a key.
@@ -64,6 +67,7 @@ impl Wants {
             ("ftl.streams", "clean-apart") => "single",
             ("ftl.streams", _) if !self.streams => "single",
             ("ftl.map", _) if !self.map => "ideal",
+            ("ftl.trim", _) => ["at-once", "lazy"][usize::from(self.lazy_trims)],
             _ => drawn,
         }
     }

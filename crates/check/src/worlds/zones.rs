@@ -13,7 +13,7 @@ use super::keys::{put_at, take_at, value_at};
 use super::world::Line;
 
 /// What does not go with zones, by its key.
-const OTHERS: [&str; 25] = [
+const OTHERS: [&str; 26] = [
     "dram",
     "tier",
     "firmware",
@@ -36,6 +36,7 @@ const OTHERS: [&str; 25] = [
     "ftl.stream_channels",
     "ftl.gc_trigger",
     "ftl.throttle",
+    "ftl.trim",
     "controller.page_timeout",
     "controller.write_completion",
     "controller.interface",

@@ -50,6 +50,7 @@ impl<K: Kind> Device<K> {
     fn next_step(&mut self, pool: Pool) -> Result<Option<CollectionStep>, SimulationError> {
         let fills = self.flash.fills_open_moves(pool);
         let victims = if K::ACTIVE { self.flash.ftl().counters().gc_victims } else { 0 };
+        self.forget_before_collection(pool)?;
         let step = self.flash.next_step(&mut self.run, pool);
         if K::ACTIVE && self.flash.ftl().counters().gc_victims != victims {
             let group = match step {
@@ -117,6 +118,7 @@ impl<K: Kind> Device<K> {
         let (lpa, from) = (record.lpa, record.taken_from.place);
         observe!(self, Event::MovePlaced { record: unit, lpa, from, to: placed.new });
         self.count_move(from, placed.new);
+        self.run.counters.trimmed_units_moved += u64::from(self.flash.is_noted_trim(lpa));
         self.flash.move_placed(&mut self.run, pool, unit, &placed);
         Ok(())
     }

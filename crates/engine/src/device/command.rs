@@ -35,6 +35,7 @@ impl<K: Kind> Device<K> {
                 self.host.asks_for_media(index);
             }
         }
+        self.trims_wait();
         let HostCommand { id, lane, .. } = *self.host.command(index);
         self.run.counters.fua_writes += u64::from(request.fua);
         if K::ACTIVE {
@@ -245,6 +246,7 @@ impl<K: Kind> Device<K> {
         if self.flow == Flow::Tier {
             self.host_may_begin_to_rest();
         }
+        self.trims_may_begin();
         if self.host.is_over(now) {
             self.note_host_end();
         }

@@ -19,6 +19,7 @@ mod rewrite;
 mod scm_only;
 mod seen;
 mod tier;
+mod trims;
 mod write;
 mod zoned;
 
@@ -212,9 +213,11 @@ impl<K: Kind> Device<K> {
         if lanes.len() > 1 && config.scheduler.chosen().knows_classes() {
             flash.go_by_classes(lanes.iter().map(|lane| lane.turns.class).collect());
         }
+        let mut host = Host::new(lanes, config, limits, sectors);
+        host.set_sectors_per_unit(geometry.sectors_per_unit());
         Self {
             run,
-            host: Host::new(lanes, config, limits, sectors),
+            host,
             flash,
             scm,
             tier: None,
@@ -292,6 +295,7 @@ impl<K: Kind> Device<K> {
                 buffer,
                 buffer_parts: buffer_parts.as_ref(),
                 throttle,
+                trim: self.flash.trim_config(),
                 classes: self.flash.classes(),
             };
             observe!(self, started);
@@ -376,7 +380,8 @@ impl<K: Kind> Device<K> {
                     self.flash.gate_opens();
                     Ok(())
                 }
-                _ => self.firmware_woke(),
+                13 => self.firmware_woke(),
+                _ => self.trims_woke(),
             }
         }
     }
@@ -573,6 +578,7 @@ mod tests {
             sectors: SectorRules::default(),
             gc_pages_in_flight: 1,
             throttle: Default::default(),
+            trim: Default::default(),
             scheduler: TransactionSchedulerConfig::default(),
             channel: Default::default(),
             arbitration: Default::default(),

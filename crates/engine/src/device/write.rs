@@ -1,4 +1,4 @@
-//! Host writes and TRIMs: read-modify-write of units written in part, placing, stalls.
+//! Host writes: read-modify-write of units written in part, placing, stalls.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -118,30 +118,6 @@ impl<K: Kind> Device<K> {
         WriteEntry { clean, ..entry }
     }
 
-    /// Forgets the whole units of a range; parts of units at its ends are ignored, as devices may.
-    pub(super) fn start_trim(&mut self, index: u32) -> Result<(), SimulationError> {
-        if self.flash.is_read_only() {
-            self.refuse(index)?;
-            return self.complete(index, &mut Parts::default(), NONE);
-        }
-        let command = *self.host.command(index);
-        let per_unit = u64::from(self.flash.geometry().sectors_per_unit());
-        let (begin, end) = (command.lba, command.lba + u64::from(command.sectors));
-        let whole = begin.div_ceil(per_unit)..end / per_unit;
-        let covered = whole.end.saturating_sub(whole.start) * per_unit;
-        self.run.counters.trim_sectors_ignored += u64::from(command.sectors) - covered;
-        for unit in whole {
-            let lpa = Lpa(unit as u32);
-            let old = self.flash.trim(lpa);
-            self.flash.sectors_forgotten(lpa);
-            observe!(self, Event::UnitTrimmed { slot: index, lpa, old });
-            self.unit_is_written(lpa, Writer::Command(index))?;
-            self.flash.overtake_flush_reads(lpa);
-            self.repair(lpa)?;
-        }
-        self.complete(index, &mut Parts::default(), NONE)
-    }
-
     // ---- units written in part -------------------------------------------------------------------
 
     /// Which sectors of a unit a command is of.
@@ -174,6 +150,7 @@ impl<K: Kind> Device<K> {
 
     /// Reads the rest of a unit, unless the controller has it or there is none.
     pub(super) fn write_in_part(&mut self, index: u32, unit: u32) -> Result<(), SimulationError> {
+        self.forget_noted(unit..unit + 1)?;
         let (from, residence) = self.rest_of(index, unit);
         if K::ACTIVE && from == ReadFrom::Nowhere && self.flash.ftl().translate(Lpa(unit)) != Ppa::UNMAPPED {
             observe!(self, Event::RestIsEmpty { slot: index, lpa: Lpa(unit) });
@@ -322,6 +299,7 @@ impl<K: Kind> Device<K> {
             self.redirect_write(entry.command, entry.next)?;
             return Ok(Placing::GoesAbove);
         }
+        self.forget_noted(entry.next..entry.end)?;
         let lies_elsewhere = self.flash.must_read_again(entry);
         if lies_elsewhere && self.rest_is_empty(entry.command, entry.next) {
             observe!(self, Event::RestIsEmpty { slot: entry.command, lpa: Lpa(entry.next) });

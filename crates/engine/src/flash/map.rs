@@ -56,7 +56,7 @@ impl Flash {
     #[inline]
     pub fn find_content(&self, counters: &mut EngineCounters, lpa: Lpa) -> ReadFrom {
         let ppa = self.ftl.translate(lpa);
-        if ppa == Ppa::UNMAPPED {
+        if ppa == Ppa::UNMAPPED || self.reads_as_trimmed(lpa) {
             counters.unmapped_units += 1;
             return ReadFrom::Nowhere;
         }

@@ -23,6 +23,7 @@ mod sectors;
 mod suspend;
 mod tenants;
 mod throttle;
+mod trims;
 mod zoned;
 
 use ninescope_ftl::{Ftl, Partitions};
@@ -33,6 +34,7 @@ use ninescope_model::{ChannelId, DieId, Geometry, PLANES_MAX, UrgencyClass};
 use crate::config::{EngineConfig, WriteCompletion};
 use crate::meter::DieLedger;
 use crate::policies::suspend::SuspendPolicy;
+use crate::policies::trim::TrimConfig;
 use crate::resources::Resources;
 use crate::sched::Stations;
 use crate::transaction::BringsUp;
@@ -56,6 +58,7 @@ use loads::Loads;
 use programs::Programs;
 use sectors::Sectors;
 use throttle::Throttle;
+use trims::Trims;
 
 /// What a die works on.
 #[derive(Debug, Default)]
@@ -101,6 +104,10 @@ pub struct Flash {
     line: WriteLines,
     /// What holds host writes back while little is free, where something does.
     throttle: Option<Box<Throttle>>,
+    /// What was trimmed and is in the map still, where TRIMs are put off.
+    trims: Option<Box<Trims>>,
+    /// What TRIMs come to.
+    trim_config: TrimConfig,
     /// Blocks break.
     blocks_break: bool,
     /// It was told that the drive takes no more writes.
@@ -136,6 +143,8 @@ impl Flash {
             flush_reads: FlushReads::with_capacity(flush_reads),
             collection: Collection::new(&mut ftl, config.gc_pages_in_flight),
             throttle: Throttle::new(&config.throttle, ftl.partitions().map_or(1, Partitions::count)),
+            trims: Trims::new(&config.trim, ftl.logical_units()),
+            trim_config: config.trim.clone(),
             line: WriteLines::with_capacity(
                 Self::lines_of(&ftl) * config.buffer_parts.pages.len().max(1) as u32,
                 depth * 3,

@@ -88,6 +88,11 @@ impl Host {
         }
     }
 
+    /// The map is of units of so many sectors. Before anything runs.
+    pub fn set_sectors_per_unit(&mut self, sectors: u32) {
+        self.front.sectors_per_unit = sectors.max(1);
+    }
+
     /// So many sectors can be addressed. Before anything runs.
     pub fn set_sectors(&mut self, sectors: u64) {
         self.sectors = sectors;
@@ -282,6 +287,10 @@ struct HostFront {
     warmup_until: Option<Ns>,
     /// Controller time per command [ns].
     command_cost: Ns,
+    /// Controller time for each unit of a TRIM, beside that [ns].
+    trim_entry_time: Ns,
+    /// Sectors of such a unit.
+    sectors_per_unit: u32,
 }
 
 impl std::fmt::Debug for HostFront {
@@ -329,6 +338,8 @@ impl HostFront {
             warmup_requests: limits.warmup_time.map_or(limits.warmup_requests, |_| u64::MAX),
             warmup_until: limits.warmup_time,
             command_cost: config.command_cost,
+            trim_entry_time: config.trim.chosen().entry_time(),
+            sectors_per_unit: 1,
         }
     }
 

@@ -178,11 +178,15 @@ impl Host {
     /// A command enters the processor. Returns whether it is through at once.
     #[inline]
     pub fn enter_processor<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) -> bool {
-        let cost = self.front.command_cost;
+        let mut cost = self.front.command_cost;
+        if self.front.trim_entry_time > Ns::ZERO {
+            cost += self.trim_time(index);
+        }
         if run.transactions.tenants.is_some() {
             self.enters_processor_by_tenant(run, index);
         }
-        if cost == Ns::ZERO {
+        // Behind a TRIM that takes time, what takes none waits.
+        if cost == Ns::ZERO && self.front.trim_entry_time == Ns::ZERO {
             return true;
         }
         let passes = self.processor.take(run.now, cost);
@@ -195,6 +199,15 @@ impl Host {
             run.queue.schedule(run.resources.processor(), passes);
         }
         false
+    }
+
+    /// Time of the controller for the entries of the map that a TRIM changes.
+    #[cold]
+    fn trim_time(&self, index: u32) -> Ns {
+        let HostCommand { op, lba, sectors, .. } = self.commands[index];
+        let per_unit = u64::from(self.front.sectors_per_unit);
+        let units = ((lba + u64::from(sectors)) / per_unit).saturating_sub(lba.div_ceil(per_unit));
+        if op == Op::Trim { Ns(self.front.trim_entry_time.0 * units) } else { Ns::ZERO }
     }
 
     /// The processor is through with the first command of its queue.

@@ -11,4 +11,5 @@ pub mod refresh;
 pub mod scrub;
 pub mod suspend;
 pub mod transaction_scheduler;
+pub mod trim;
 pub mod write_throttle;

@@ -45,5 +45,6 @@ mod suspend_sequences;
 mod tenants;
 mod throttle;
 mod tier_mechanisms;
+mod trims;
 mod volatile_cache;
 mod zones;

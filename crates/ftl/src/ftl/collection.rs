@@ -138,6 +138,14 @@ impl Ftl {
         }
     }
 
+    /// Whether a pool's collection goes on when it is asked, as far as anything is worth it: it empties a group, or the trigger has it
+    /// needed.
+    pub fn gc_goes_on(&self, pool: Pool) -> bool {
+        let record = &self.pools[pool.index()];
+        self.zones.is_none()
+            && (record.collection.is_some() || record.has_refresh() || self.gc_trigger.needed(self.space_of(pool)))
+    }
+
     /// Whether the pool has too few free groups, counting those that what was handed out will free.
     fn gc_is_needed(&mut self, pool: Pool) -> bool {
         let needed = self.gc_trigger.needed(self.space_of(pool));

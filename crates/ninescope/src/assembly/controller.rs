@@ -53,6 +53,7 @@ pub fn engine_config(
     if let Some((key, message)) = scheduler.arbitration.chosen().problem() {
         return Err(drive.error_at(&format!("scheduler.arbitration.{key}"), &message));
     }
+    check_trims(drive)?;
     if let Some((key, message)) = drive.config.ftl.throttle.chosen().problem() {
         return Err(drive.error_at(&format!("ftl.throttle.{key}"), &message));
     }
@@ -75,12 +76,35 @@ pub fn engine_config(
             .gc_pages_in_flight
             .unwrap_or(4 * geometry.frontier_planes * geometry.data_dies()),
         throttle: drive.config.ftl.throttle.clone(),
+        trim: drive.config.ftl.trim.clone(),
         scheduler: scheduler.transactions.clone(),
         channel: scheduler.channel.clone(),
         arbitration: scheduler.arbitration.clone(),
         suspend: scheduler.suspend.clone(),
         log_requests,
     })
+}
+
+/// That TRIMs are handled as they can be there: what is put off goes with drives of flash alone whose map is in memory.
+fn check_trims(drive: &LoadedDrive) -> Result<(), Error> {
+    let DriveConfig { ftl, tier, scm, zns, backing_store, .. } = &drive.config;
+    if let Some((key, message)) = ftl.trim.chosen().problem() {
+        return Err(drive.error_at(&format!("ftl.trim.{key}"), &message));
+    }
+    let others = [
+        ("zones ([zns])", zns.is_some()),
+        ("storage-class memory ([scm])", scm.is_some()),
+        ("a cache (tier.placement)", tier.placement != PlacementConfig::default()),
+        ("a map in flash (ftl.map)", ftl.map.chosen().rules().is_some()),
+        ("clean data that is kept apart (ftl.streams)", ftl.streams.knows_clean()),
+        ("a store behind the drive ([backing_store])", backing_store.is_some()),
+    ];
+    match others.into_iter().find(|(_, given)| *given) {
+        Some((other, _)) if ftl.trim.chosen().deferral().is_some() => {
+            Err(drive.error_at("ftl.trim", &format!("is \"{}\", which does not go with {other}", ftl.trim.name())))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// How many accesses are looked at to fill the planes of a command.

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use ninescope_engine::WriteThrottleConfig;
 use ninescope_engine::policies::back_pressure::BackPressureConfig;
 use ninescope_engine::policies::mapping::MapConfig;
 use ninescope_engine::policies::refresh::RefreshPolicyConfig;
 use ninescope_engine::policies::scrub::ScrubPolicyConfig;
+use ninescope_engine::{TrimConfig, WriteThrottleConfig};
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
     WearLevelingConfig,
@@ -264,6 +264,9 @@ pub struct FtlSection {
     /// How host writes are held back while little is free.
     #[serde(deserialize_with = "string_or_table", skip_serializing_if = "is_stop_and_go")]
     pub throttle: WriteThrottleConfig,
+    /// What a TRIM comes to, and when.
+    #[serde(deserialize_with = "string_or_table", skip_serializing_if = "is_default")]
+    pub trim: TrimConfig,
     /// How much of the map is in memory.
     #[serde(deserialize_with = "string_or_table", skip_serializing_if = "is_ideal")]
     pub map: MapConfig,
@@ -300,6 +303,7 @@ impl Default for FtlSection {
             gc_trigger: GcTriggerConfig::default(),
             victim: VictimSelectionConfig::default(),
             throttle: WriteThrottleConfig::default(),
+            trim: TrimConfig::default(),
             map: MapConfig::default(),
             merges: Merges::default(),
         }

@@ -149,7 +149,9 @@ impl<K: Kind> Device<K> {
 
     #[inline(never)]
     fn reliable_unit_read(&mut self, slot: u32, lpa: Lpa, from: ReadFrom) -> Result<(), SimulationError> {
-        self.tell_damage(slot, lpa)?;
+        if !self.flash.reads_as_trimmed(lpa) {
+            self.tell_damage(slot, lpa)?;
+        }
         if let (ReadFrom::Media(ppa), Some(part)) = (from, &mut self.reliability) {
             part.count_unit_read(self.flash.ftl(), ppa);
         }

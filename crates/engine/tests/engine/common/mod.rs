@@ -119,6 +119,7 @@ impl Bench {
                 sectors: SectorRules::default(),
                 gc_pages_in_flight: 4,
                 throttle: Default::default(),
+                trim: Default::default(),
                 scheduler: TransactionSchedulerConfig::default(),
                 channel: Default::default(),
                 arbitration: Default::default(),

@@ -376,6 +376,7 @@ impl Default for Drive {
                 sectors: SectorRules::default(),
                 gc_pages_in_flight: 4,
                 throttle: Default::default(),
+                trim: Default::default(),
                 scheduler: TransactionSchedulerConfig::default(),
                 channel: Default::default(),
                 arbitration: Default::default(),
