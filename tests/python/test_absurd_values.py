@@ -89,6 +89,7 @@ DRIVES: dict[str, tuple[str, list[str]]] = {
     ),
     "held back": ("ssr-dynamic", [*SMALL, "ftl.throttle=proportional"]),
     "kinds of data": ("ssr-dynamic", [*SMALL, "geometry.blocks_per_plane=64"]),
+    "put off": ("ssr-dynamic", [*SMALL, "ftl.trim=lazy"]),
     "soft decisions": ("ssr-dynamic", [*SMALL, "nand.ecc=ldpc", "nand.errors=constant"]),
 }
 ROW = {"cycles": 0, "rber": [1e-4]}

@@ -9,6 +9,7 @@ mod host;
 mod map;
 mod moves;
 mod trims;
+mod whole_erase;
 mod zones;
 
 use ninescope::CheckLevel;
@@ -59,6 +60,7 @@ use crate::transfers::Transfers;
 use crate::trigger::Trigger;
 use crate::trims::TrimBook;
 use crate::units::Units;
+use crate::whole_erase::WholeEraseBook;
 use crate::zones::ZoneBook;
 
 /// Events between two walks over everything, at least.
@@ -89,6 +91,7 @@ pub struct Checker {
     trigger: Trigger,
     throttle: Option<Throttle>,
     trims: Option<TrimBook>,
+    whole_erase: WholeEraseBook,
     blocks: Blocks,
     dies: Dies,
     transfers: Transfers,
@@ -142,6 +145,7 @@ impl Checker {
             trigger: Trigger::default(),
             throttle: None,
             trims: None,
+            whole_erase: WholeEraseBook::default(),
             blocks: Blocks::default(),
             dies: Dies::default(),
             transfers: Transfers::default(),
@@ -405,6 +409,7 @@ impl Checker {
         if let Some(book) = &mut self.trims {
             book.measuring_began();
         }
+        self.whole_erase.measuring_began();
         if let Some(book) = &mut self.zones {
             book.measuring_began();
         }
@@ -451,6 +456,7 @@ impl Checker {
         if let Some(book) = &self.trims {
             book.finished(view)?;
         }
+        self.whole_erase.finished(view)?;
         self.queues.compare(view)?;
         self.space.compare(view)?;
         self.ledger.compare(view)?;
@@ -571,6 +577,9 @@ impl Probe for Checker {
                 self.unit_written(view, slot, lpa, (old, new), merged_with)
             }
             Event::UnitTrimmed { slot, lpa, old } => self.unit_trimmed(view, slot, lpa, old),
+            Event::WholeEraseBegan { slot, what } => self.whole_erase_began(view, slot, what),
+            Event::WholeEraseEnded => self.whole_erase.ended(view),
+            Event::CommandAborted { slot } => self.command_aborted(view, slot),
             Event::TrimNoted { slot, lpa } => self.trim_noted(view, slot, lpa),
             Event::UnitForgotten { lpa, old, why } => self.unit_forgotten(view, (lpa, old), why),
             Event::ZoneAnswered { slot, lpa, units, command, answer } => {

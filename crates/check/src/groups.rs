@@ -27,6 +27,8 @@ pub struct Group {
     erasing_dies: u32,
     /// What was to be programmed there stays in the controller.
     pub kept: bool,
+    /// The drive is erased as a whole: it may be erased before it is full.
+    given_up: bool,
 }
 
 /// All groups.
@@ -181,6 +183,21 @@ impl Groups {
         self.compare_valid(view, to)
     }
 
+    /// The drive is about to be erased as a whole: nothing is on its way to its groups or from them.
+    pub fn all_given_up(&mut self, view: &View<'_>) -> Checked {
+        for (group, id) in self.all.iter_mut().zip(0..) {
+            let programmed = view.ftl.group(BlockGroup(id)).programmed;
+            require!(
+                group.readers == 0 && group.pending == 0 && !group.erasing && programmed == group.write_pointer,
+                DriveErase,
+                view.now,
+                "the drive is erased, and of group {id} {programmed} units are programmed: {group:?}"
+            );
+            group.given_up = group.write_pointer > 0;
+        }
+        Ok(())
+    }
+
     /// A page of a group that failed has no other place.
     pub fn page_kept(&mut self, view: &View<'_>, page: Ppa, moves: u32) {
         let group = &mut self.all[view.ftl.geometry().group_and_offset(page).0.index()];
@@ -232,7 +249,7 @@ impl Groups {
                 group.valid
             );
             require!(group.readers == 0, EraseUnderRead, now, "group {id} is erased under {} reads", group.readers);
-            let is_filled = group.write_pointer == full || view.ftl.zones().is_some();
+            let is_filled = group.write_pointer == full || view.ftl.zones().is_some() || group.given_up;
             let goes_on = group.erasing_dies < view.ftl.geometry().stripe_dies();
             require!(
                 group.pending == 0 && is_filled && goes_on,

@@ -53,6 +53,7 @@ mod trigger;
 mod trims;
 mod units;
 mod victim;
+mod whole_erase;
 pub mod worlds;
 mod zones;
 

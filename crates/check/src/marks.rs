@@ -51,6 +51,7 @@ marks! {
     TrimOfTrimmed, "trim_of_trimmed_unit", "A unit was trimmed that had been trimmed and was in the map still.";
     ReadOfOldData, "read_of_old_data", "A read returned what a unit held before it was trimmed.";
     MovedTrimmed, "moved_trimmed_unit", "Garbage collection moved a unit that had been trimmed.";
+    DriveErased, "drive_erased", "The drive was erased as a whole.";
     TrimUnmapped, "trim_of_unmapped_unit", "A unit was trimmed that was not mapped.";
     OverwriteInController, "overwrite_in_controller", "A unit was overwritten before it was on the media.";
     OverwriteWhileMoved, "overwrite_while_moved", "A unit was overwritten or trimmed while garbage collection moved it.";

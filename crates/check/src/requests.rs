@@ -248,6 +248,29 @@ impl Requests {
         }
     }
 
+    /// The number of the command that has been inside for longest.
+    pub fn oldest_inside(&self) -> u64 {
+        let live = self.open.iter().filter(|&&(invocation, slot)| {
+            let entry = &self.slots[slot as usize];
+            entry.live && entry.invocation == invocation
+        });
+        live.map(|&(_, slot)| self.slots[slot as usize].id).next().unwrap_or(u64::MAX)
+    }
+
+    /// A command erases the whole drive, whatever it was of.
+    pub fn erases_all(&mut self, view: &View<'_>, slot: u32) -> Checked {
+        self.get(view, slot)?;
+        let sectors = view.ftl.logical_units().saturating_mul(sectors_per_unit(view));
+        let request = &mut self.slots[slot as usize].request;
+        (request.lba, request.sectors) = (Lba(0), sectors);
+        Ok(())
+    }
+
+    /// A command is aborted: nothing is done for it.
+    pub fn aborted(&mut self, slot: u32) {
+        self.slots[slot as usize].is_void = true;
+    }
+
     /// A command is to be answered with an error.
     pub fn refused(&mut self, slot: u32) {
         self.slots[slot as usize].refused = true;

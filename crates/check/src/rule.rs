@@ -65,6 +65,8 @@ rules! {
     Throttle, "throttle", "While little is free, a unit that the host writes is placed as long after the one before it as the throttle says.";
     Trims, "trims",
         "A TRIM takes its time for each entry of the map; where it is put off, its units stay in the map until they are written, the drive has rested for so long or collection goes on, as the drive says, and reads of them return until then what it says.";
+    DriveErase, "drive-erase",
+        "The drive is erased as a whole when nothing is under way, commands that came after that are aborted until it is over and nothing is done for the host, and nothing is held then; a format completes then.";
     BadBlocks, "bad-blocks",
         "No program goes to a block of which one failed or that is retired; a group is retired empty, for a failure or when it is worn out; the drive takes no more writes when a pool has too few groups, and not before.";
     Parity, "parity",

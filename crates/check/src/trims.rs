@@ -5,21 +5,12 @@ use std::collections::BTreeMap;
 
 use ninescope_engine::{Deferral, Forgotten, ReadFrom, SimulationError, TrimConfig, TrimmedReads, View};
 use ninescope_kernel::{BitTable, Ns};
-use ninescope_model::{Lpa, Ppa, Request};
+use ninescope_model::{DriveErase, Lpa, Ppa, Request};
 
 use crate::Rule;
-use crate::oracle::content::Version;
+use crate::oracle::content::Pending;
 use crate::requests::units_of;
 use crate::rule::{Checked, require};
-
-/// A TRIM of a unit that is in the map still, of whose data reads return what was there before.
-#[derive(Clone, Copy, Debug)]
-pub struct Pending {
-    /// The version of its zeros.
-    pub version: Version,
-    /// Its place in the order of fetches and completions.
-    pub invocation: u64,
-}
 
 /// What is known of TRIMs.
 #[derive(Debug)]
@@ -94,7 +85,13 @@ impl TrimBook {
     }
 
     /// A TRIM forgets a unit before it completes.
-    pub fn trimmed(&self, view: &View<'_>, (slot, lpa, old): (u32, Lpa, Ppa), request: &Request) -> Checked {
+    pub fn trimmed(&mut self, view: &View<'_>, (slot, lpa, old): (u32, Lpa, Ppa), request: &Request) -> Checked {
+        if request.remark.erase() != DriveErase::None {
+            // What was noted is forgotten with all the rest.
+            self.noted.clear(lpa.index());
+            self.pending.remove(&lpa.0);
+            return Ok(());
+        }
         let units = units_of(request, view.ftl.geometry().sectors_per_unit()).len() as u64;
         let earliest = self.fetched[slot as usize] + Ns(self.entry_time.0 * units);
         require!(

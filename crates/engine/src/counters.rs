@@ -72,6 +72,12 @@ pub struct EngineCounters {
     pub pages_kept: u64,
     /// Commands of the host that answer with an error, because the drive takes no more writes.
     pub refused_commands: u64,
+    /// Times the drive was erased as a whole: formatted or sanitized.
+    pub whole_erases: u64,
+    /// How long that took, from when nothing was under way any more [ns].
+    pub whole_erase_ns: u64,
+    /// Commands of the host that were aborted meanwhile.
+    pub aborted_commands: u64,
     /// Times a die came to rest, where the trigger of garbage collection goes by that.
     pub die_rests: u64,
     /// Times garbage collection had been put off for long enough.

@@ -11,7 +11,8 @@ use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{FlashCommand, Nand};
 use ninescope_media::scm::{ScmCommand, ScmCommandKind, Verified};
 use ninescope_model::{
-    BankId, BlockGroup, Cause, DieId, Lpa, Op, Pool, Ppa, Request, SlotId, Source, UrgencyClass, ZoneCommand,
+    BankId, BlockGroup, Cause, DieId, DriveErase, Lpa, Op, Pool, Ppa, Request, SlotId, Source, UrgencyClass,
+    ZoneCommand,
 };
 
 use crate::config::{BufferPartsConfig, ProtocolConfig, SectorRules, WriteCompletion};
@@ -155,6 +156,12 @@ pub enum Event<'a> {
     TrimNoted { slot: u32, lpa: Lpa },
     /// A unit that had been trimmed is not in the map any more.
     UnitForgotten { lpa: Lpa, old: Ppa, why: Forgotten },
+    /// The drive is erased as a whole for a command, which forgets all units.
+    WholeEraseBegan { slot: u32, what: DriveErase },
+    /// That is over.
+    WholeEraseEnded,
+    /// A command came while the drive is erased, or is about to be, and is aborted.
+    CommandAborted { slot: u32 },
     /// A zone answers a command of the host, from the unit `lpa` on: with the first unit that a write goes to, or why it does not take
     /// it. Of a `command` that is none, `units` are written or, where there are none, read.
     ZoneAnswered { slot: u32, lpa: Lpa, units: u32, command: ZoneCommand, answer: Result<Lpa, ZoneError> },

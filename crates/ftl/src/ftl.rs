@@ -7,6 +7,7 @@
 mod breakage;
 mod collection;
 mod composition;
+mod emptied;
 mod filling;
 mod leveling;
 mod members;

@@ -29,7 +29,7 @@ pub use geometry::{Geometry, GeometryError, PLANES_MAX, Parity, ParityOver, Phys
 pub use host_cache::HostCacheStatistics;
 #[doc(hidden)]
 pub use registry::{optional_string_or_table, string_or_table};
-pub use request::{CacheHint, Op, Remark, Request, Source, ZoneCommand};
+pub use request::{CacheHint, DriveErase, Op, Remark, Request, Source, ZoneCommand};
 pub use scm_geometry::{SECTORS_PER_SLOT_MAX, ScmGeometry, ScmLayout};
 pub use spelling::suggestion;
 pub use turns::{QUEUES_MAX, Turns, UrgencyClass, WEIGHT_MAX};

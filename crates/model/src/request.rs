@@ -114,6 +114,43 @@ impl ZoneCommand {
     }
 }
 
+/// What a command asks of all that the drive holds. Such a command is a TRIM that says so, wherever it is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum DriveErase {
+    /// Nothing.
+    #[default]
+    None,
+    /// All blocks that hold anything are erased, and the command completes then (Format NVM with a user data erase).
+    Format,
+    /// The same, and the command completes when that begins (Sanitize, block erase).
+    Sanitize,
+    /// The key is changed, so that nothing can be read any more (Sanitize, crypto erase).
+    SanitizeCrypto,
+}
+
+impl DriveErase {
+    /// All of them, in index order.
+    pub const ALL: [Self; 4] = [Self::None, Self::Format, Self::Sanitize, Self::SanitizeCrypto];
+
+    /// The word for it in jobs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Format => "format",
+            Self::Sanitize => "sanitize",
+            Self::SanitizeCrypto => "sanitize-crypto",
+        }
+    }
+
+    /// Whether it is what nobody need say.
+    #[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+    pub fn is_none(&self) -> bool {
+        *self == Self::None
+    }
+}
+
 /// What a request says beside its operation and its place: the hint of a cache in front of the drive, or what it asks of a zone.
 /// No request has both, as no drive behind such a cache has zones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -140,6 +177,12 @@ pub enum Remark {
     Open,
     /// [`ZoneCommand::Close`].
     Close,
+    /// [`DriveErase::Format`].
+    Format,
+    /// [`DriveErase::Sanitize`].
+    Sanitize,
+    /// [`DriveErase::SanitizeCrypto`].
+    SanitizeCrypto,
 }
 
 impl Remark {
@@ -165,6 +208,28 @@ impl Remark {
             Self::Open => ZoneCommand::Open,
             Self::Close => ZoneCommand::Close,
             _ => ZoneCommand::None,
+        }
+    }
+
+    /// What is asked of all that the drive holds.
+    #[inline]
+    pub fn erase(self) -> DriveErase {
+        match self {
+            Self::Format => DriveErase::Format,
+            Self::Sanitize => DriveErase::Sanitize,
+            Self::SanitizeCrypto => DriveErase::SanitizeCrypto,
+            _ => DriveErase::None,
+        }
+    }
+}
+
+impl From<DriveErase> for Remark {
+    fn from(erase: DriveErase) -> Self {
+        match erase {
+            DriveErase::None => Self::None,
+            DriveErase::Format => Self::Format,
+            DriveErase::Sanitize => Self::Sanitize,
+            DriveErase::SanitizeCrypto => Self::SanitizeCrypto,
         }
     }
 }

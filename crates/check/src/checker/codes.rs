@@ -77,10 +77,10 @@ impl Checker {
     }
 
     /// The host reads a unit of flash.
-    pub(super) fn coded_unit_read(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, from: ReadFrom) {
+    pub(super) fn coded_unit_read(&mut self, view: &View<'_>, slot: u32, (lpa, holds): (Lpa, bool), from: ReadFrom) {
         let Some(codes) = &mut self.codes else { return };
         // Of a page that may lie above it was looked at before.
-        if self.tier.is_none() {
+        if self.tier.is_none() && holds {
             codes.damage.read(slot, lpa);
         }
         match from {

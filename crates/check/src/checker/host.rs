@@ -64,6 +64,7 @@ impl Checker {
         if let Some(book) = &mut self.trims {
             book.fetched(view.now, slot);
         }
+        self.whole_erase.fetched((slot, id), &request);
         if let Some(oracle) = &mut self.oracle {
             oracle.fetched(slot, &request, &self.blocks, view, &mut self.marks);
             if let Some(book) = self.tier.as_ref().filter(|_| request.op == Op::Flush)
@@ -147,6 +148,7 @@ impl Checker {
         if let Some(book) = &mut self.trims {
             book.completed(view.now);
         }
+        self.whole_erase.completed(view, slot)?;
         let inside = self.requests.last_of(slot);
         let (is_void, is_error) = (refused || inside.is_void, inside.refused);
         if request.op == Op::Trim && forgets(view) && !gathered && !is_void && !is_error {
@@ -200,6 +202,7 @@ impl Checker {
         merged_with: MergedWith,
     ) -> Checked {
         let request = self.requests.get(view, slot)?.request;
+        self.whole_erase.nothing_is_done(view, slot)?;
         self.ledger.host_units += 1;
         self.ledger.host_sectors += sectors_in(&request, lpa, view.ftl.geometry().sectors_per_unit());
         self.requests.unit_done(view, slot, lpa, Op::Write)?;
@@ -258,8 +261,9 @@ impl Checker {
             book.forgotten(lpa);
         }
         self.requests.unit_done(view, slot, lpa, Op::Trim)?;
-        if let Some(book) = &self.trims {
-            book.trimmed(view, (slot, lpa, old), &self.requests.get(view, slot)?.request)?;
+        let request = self.requests.get(view, slot)?.request;
+        if let Some(book) = self.trims.as_mut() {
+            book.trimmed(view, (slot, lpa, old), &request)?;
         }
         self.decided_about(view, slot)?;
         self.map_is_changed_by(view, slot, lpa)?;
@@ -290,6 +294,7 @@ impl Checker {
         from: ninescope_engine::ReadFrom,
     ) -> Checked {
         use ninescope_engine::ReadFrom;
+        self.whole_erase.nothing_is_done(view, slot)?;
         self.unit_is_mapped(view, slot, lpa)?;
         self.decided_about(view, slot)?;
         let place = match from {
@@ -314,7 +319,8 @@ impl Checker {
         if self.trims.as_ref().is_some_and(|book| book.is_old_data(lpa, from)) {
             self.marks.hit(Mark::ReadOfOldData);
         }
-        self.coded_unit_read(view, slot, lpa, from);
+        // What is to be forgotten and reads as zeros was not lost.
+        self.coded_unit_read(view, slot, (lpa, to_be_found == mapped), from);
         if let (Some(book), None) = (&mut self.sectors, &self.tier) {
             let request = self.requests.get(view, slot)?.request;
             book.read(slot, lpa, mask_of(&request, lpa, sectors_per_unit(view)), from);

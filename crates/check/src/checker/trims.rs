@@ -5,8 +5,8 @@ use ninescope_model::{Lpa, Op, Ppa};
 
 use super::Checker;
 use crate::marks::Mark;
+use crate::oracle::content::Pending;
 use crate::rule::Checked;
-use crate::trims::Pending;
 use crate::units::agrees;
 
 impl Checker {

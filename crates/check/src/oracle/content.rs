@@ -14,6 +14,15 @@ pub const FIRST_COMMAND: Version = 2;
 /// No good: a read did not bring what it should have.
 pub const SPOILED: Version = Version::MAX;
 
+/// A TRIM of a unit that is in the map still, of whose data reads return what was there before.
+#[derive(Clone, Copy, Debug)]
+pub struct Pending {
+    /// The version of its zeros.
+    pub version: Version,
+    /// Its place in the order of fetches and completions.
+    pub invocation: u64,
+}
+
 /// A unit's content: unchanging, shared by every place it lies at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Content(u32);

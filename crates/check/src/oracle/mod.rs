@@ -23,9 +23,8 @@ use crate::blocks::Blocks;
 use crate::marks::{Mark, Marks};
 use crate::requests::{Inside, mask_of, sectors_per_unit, units_of};
 use crate::rule::{Checked, require};
-use crate::trims::Pending;
 use above::Above;
-use content::{Content, Contents, FIRST_COMMAND, NEVER_WRITTEN, PREPARED, SPOILED, Version};
+use content::{Content, Contents, FIRST_COMMAND, NEVER_WRITTEN, PREPARED, Pending, SPOILED, Version};
 use history::{History, Stale};
 
 /// Units followed at most; of a larger drive one in 2, 4, 8 ...

@@ -1,9 +1,9 @@
 //! Worlds from seeds. Every draw is made from one stream, so that a seed is a world; numbers are small, so
 //! that everything collides.
 
-use ninescope::{PrefillMode, PrefillOrder};
+use ninescope::{Plan, PrefillMode, PrefillOrder};
 use ninescope_kernel::Ns;
-use ninescope_model::{CacheHint, Lba, Op, Request};
+use ninescope_model::{CacheHint, DriveErase, Lba, Op, Request};
 
 use super::breakage;
 use super::codes;
@@ -77,6 +77,7 @@ pub fn generate(seed: u64) -> World {
         world.requests = requests(&mut dice, plan.logical_sectors(), per_unit, hinted);
         force_writes(&mut dice.of("fua"), &mut world.requests);
         name_streams(&mut dice.of("named streams"), &mut world);
+        erase_drive(&mut dice.of("whole erases"), &mut world, &plan);
         if world.arrival == ArrivalKind::Open
             && let Some(last) = world.requests.last()
         {
@@ -177,6 +178,20 @@ fn force_writes(dice: &mut Dice, requests: &mut [Line]) {
     let share = dice.one_of(&[5, 30, 100]);
     for Line(request) in requests.iter_mut().filter(|Line(request)| request.op == Op::Write) {
         request.fua = dice.chance(share);
+    }
+}
+
+/// In some worlds the drive is formatted or sanitized, once or more, where it can be.
+fn erase_drive(dice: &mut Dice, world: &mut World, plan: &Plan) {
+    if !plan.may_be_erased() || !dice.chance(15) {
+        return;
+    }
+    for _ in 0..dice.small(1, 3) {
+        let at = dice.between(0, world.requests.len() as u64 - 1) as usize;
+        let Line(Request { submitted, .. }) = world.requests[at];
+        let what = dice.one_of(&[DriveErase::Format, DriveErase::Sanitize, DriveErase::SanitizeCrypto]);
+        let erase = Request { submitted, sectors: 1, op: Op::Trim, remark: what.into(), ..Request::default() };
+        world.requests[at] = Line(erase);
     }
 }
 

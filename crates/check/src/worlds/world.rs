@@ -8,7 +8,7 @@ use ninescope::{CheckLevel, DriveSource, Plan, PrefillMode, PrefillOrder, RunReq
 use ninescope_engine::Limit;
 use ninescope_ftl::Partition;
 use ninescope_kernel::Ns;
-use ninescope_model::{Arrival, CacheHint, Lba, Op, Request, ZoneCommand};
+use ninescope_model::{Arrival, CacheHint, DriveErase, Lba, Op, Request, ZoneCommand};
 use serde::{Deserialize, Serialize};
 
 /// How requests arrive.
@@ -88,6 +88,9 @@ impl fmt::Display for Line {
         if zone != ZoneCommand::None {
             write!(formatter, " zone={}", zone.name())?;
         }
+        if !remark.erase().is_none() {
+            write!(formatter, " erase={}", remark.erase().name())?;
+        }
         if fua { formatter.write_str(" fua") } else { Ok(()) }
     }
 }
@@ -106,6 +109,10 @@ impl FromStr for Line {
         let mut words: Vec<&str> = text.split_whitespace().collect();
         let fua = words.last() == Some(&"fua");
         words.truncate(words.len() - usize::from(fua));
+        let of_drive = words.last().and_then(|word| word.strip_prefix("erase="));
+        let named = |name| DriveErase::ALL.into_iter().find(|known| known.name() == name).ok_or_else(wrong);
+        let erase = of_drive.map_or(Ok(DriveErase::None), named)?;
+        words.truncate(words.len() - usize::from(of_drive.is_some()));
         let of_zone = words.last().and_then(|word| word.strip_prefix("zone="));
         let known = |name| ZoneCommand::ALL.into_iter().find(|known| known.name() == name).ok_or_else(wrong);
         let zone = of_zone.map_or(Ok(ZoneCommand::None), known)?;
@@ -125,8 +132,12 @@ impl FromStr for Line {
         if (sectors == 0) != (op == Op::Flush) || fua && op != Op::Write {
             return Err(wrong());
         }
-        // Nobody has both.
-        let remark = if zone == ZoneCommand::None { hint.into() } else { zone.into() };
+        // Nobody has two of them.
+        let remark = match (zone, erase) {
+            (ZoneCommand::None, DriveErase::None) => hint.into(),
+            (ZoneCommand::None, erase) => erase.into(),
+            (zone, _) => zone.into(),
+        };
         Ok(Self(Request { submitted: Ns(number(time)?), lba: Lba(number(lba)?), sectors, op, remark, fua, stream }))
     }
 }

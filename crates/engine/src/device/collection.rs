@@ -152,6 +152,7 @@ impl<K: Kind> Device<K> {
         self.group_is_empty(group, excess_suspensions);
         let pool = self.flash.geometry().pool_and_block(group).0;
         let leveled = if K::ACTIVE { self.flash.ftl().leveled_group(pool) } else { None };
+        self.erased_for_all();
         match self.flash.erased(&mut self.run, group) {
             None => observe!(self, Event::Erased { group }),
             Some(broken) => {

@@ -73,6 +73,9 @@ impl<K: Kind> Device<K> {
     /// What a command asks for is known.
     #[inline]
     pub(super) fn take_up_command(&mut self, index: u32) -> Result<(), SimulationError> {
+        if self.whole_erase.is_some() && self.is_aborted(index)? {
+            return Ok(());
+        }
         match self.host.command(index).op {
             Op::Read => match self.flow {
                 Flow::Flash => self.start_read(index),
@@ -82,6 +85,7 @@ impl<K: Kind> Device<K> {
                 Flow::Tier => self.start_tiered_read(index),
                 Flow::Zoned => self.start_zoned_read(index),
             },
+            Op::Trim if self.erases_drive(index) => self.start_whole_erase(index),
             Op::Trim => match self.flow {
                 Flow::Flash => self.start_trim(index),
                 Flow::FlashByMemory => self.trim_looks_up(index),
@@ -111,6 +115,9 @@ impl<K: Kind> Device<K> {
     /// The data of a write is in the controller.
     #[inline]
     pub(super) fn write_data_arrived(&mut self, index: u32) -> Result<(), SimulationError> {
+        if self.whole_erase.is_some() && self.is_aborted(index)? {
+            return Ok(());
+        }
         match self.flow {
             Flow::Flash => self.start_write(index),
             Flow::FlashByMemory => self.write_comes_into_dram(index),
@@ -217,6 +224,7 @@ impl<K: Kind> Device<K> {
             self.flush_read_completes(index, command)?;
         }
         self.run.transactions.command_ended(index);
+        self.over_before_erase(command.id);
         Ok(())
     }
 

@@ -20,6 +20,7 @@ mod scm_only;
 mod seen;
 mod tier;
 mod trims;
+mod whole_erase;
 mod write;
 mod zoned;
 
@@ -45,6 +46,7 @@ use crate::transaction::TransactionStore;
 
 use kind::{Kind, Plain};
 pub use seen::{HostEnd, Seen};
+use whole_erase::WholeErase;
 use zoned::ZoneWork;
 
 /// How commands are carried out.
@@ -96,6 +98,8 @@ pub struct Device<K: Kind = Plain> {
     flow: Flow,
     /// Commands that manage zones, and wait for writes, programs or erases.
     zone_works: Vec<ZoneWork>,
+    /// The drive is erased as a whole, or is about to be.
+    whole_erase: Option<WholeErase>,
     /// What there was when nothing more came from the host.
     host_end: Option<Box<HostEnd>>,
     /// Room for it.
@@ -227,6 +231,7 @@ impl<K: Kind> Device<K> {
             waits_for_memory: false,
             probe,
             flow,
+            whole_erase: None,
             zone_works: Vec::with_capacity(if flow == Flow::Zoned { config.queue_depth as usize } else { 0 }),
             host_end: None,
             host_end_to_be: None,
@@ -409,7 +414,9 @@ impl<K: Kind> Device<K> {
                 self.retry_stalled_writes()?;
             }
             while let Some(pool) = self.flash.next_touched_pool() {
-                self.pump_gc(pool)?;
+                if self.whole_erase.is_none() || !self.collection_rests() {
+                    self.pump_gc(pool)?;
+                }
             }
             match self.flow {
                 // Whatever changes the map at this instant has by now.
@@ -431,6 +438,10 @@ impl<K: Kind> Device<K> {
             }
             while let Some(channel) = self.flash.next_touched_channel() {
                 self.arbitrate_channel(channel)?;
+            }
+            // Of a die that is free by now, too.
+            if self.whole_erase.is_some() && self.whole_erase_goes_on()? {
+                continue;
             }
             if !self.host.has_work(self.run.now) && !self.flash.line_may_go_on() && !self.flash.collection_may_go_on() {
                 self.host.await_arrival(&mut self.run);

@@ -65,7 +65,8 @@ impl<K: Kind> Device<K> {
     /// A pool's collection is about to go on: what was trimmed is forgotten before, where the drive has it so.
     #[inline]
     pub(super) fn forget_before_collection(&mut self, pool: Pool) -> Result<(), SimulationError> {
-        if self.flash.forgets_before_collection(pool) { self.forget_all(Forgotten::BeforeCollection) } else { Ok(()) }
+        let forgets = self.flash.forgets_before_collection(&mut self.run, pool);
+        if forgets { self.forget_all(Forgotten::BeforeCollection) } else { Ok(()) }
     }
 
     #[inline(never)]

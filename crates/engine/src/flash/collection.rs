@@ -135,6 +135,16 @@ impl Flash {
         self.collection.touch(self.pool_of(ppa));
     }
 
+    /// Whether units that are moved are still to get their places, which padding must leave them.
+    pub fn moves_have_no_place(&self, pool: Pool) -> bool {
+        self.collection.jobs[pool.index()].reads > 0
+    }
+
+    /// Garbage collection of a pool may go on before time moves on.
+    pub fn touch_collection(&mut self, pool: Pool) {
+        self.collection.touch(pool);
+    }
+
     /// Whether garbage collection may go on anywhere before time moves on.
     #[inline]
     pub fn collection_may_go_on(&self) -> bool {
@@ -216,6 +226,14 @@ impl Flash {
     }
 
     // ---- what triggers want to know of time --------------------------------------------------------
+
+    /// Whether collection is put off is decided now.
+    #[inline]
+    pub(super) fn is_put_off<Q>(&mut self, run: &mut Run<Q>, pool: Pool) {
+        if self.collection.is_timed() {
+            self.put_off(run, pool);
+        }
+    }
 
     /// Collection that is needed is put off from now on, or has been for long enough.
     #[cold]

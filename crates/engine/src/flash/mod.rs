@@ -221,6 +221,14 @@ impl Flash {
         self.line.stall_time(now)
     }
 
+    /// Whether nothing is under way and nothing waits.
+    pub fn is_quiet(&self, now: Ns) -> bool {
+        let mut holders = Vec::new();
+        self.add_holders(now, &mut holders);
+        self.add_last_holders(&mut holders);
+        holders.is_empty()
+    }
+
     /// Adds who still has something to do.
     pub fn add_holders(&self, now: Ns, holders: &mut Vec<String>) {
         if self.line.len() > 0 {

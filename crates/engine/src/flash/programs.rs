@@ -73,6 +73,11 @@ impl Programs {
         ftl.geometry().pools() as usize * Stream::of_kinds(ftl.frontier_kinds()).count()
     }
 
+    /// No frontier is open any more.
+    fn forget_frontiers(&mut self) {
+        self.stripes.iter_mut().for_each(|stripe| stripe.first_page = 0);
+    }
+
     #[inline]
     fn number(&self, pool: Pool, stream: Stream) -> usize {
         pool.index() * self.streams + stream.index()
@@ -153,6 +158,12 @@ impl PageDeadline {
 }
 
 impl Flash {
+    /// All that the flash holds is given up, nothing being under way. Returns the groups that are to be erased.
+    pub fn give_all_up(&mut self) -> Vec<BlockGroup> {
+        self.programs.forget_frontiers();
+        self.ftl.give_all_up()
+    }
+
     /// How many filled pages of the host may wait.
     pub fn buffer_limits(&self) -> BufferLimits {
         self.programs.limits

@@ -2,11 +2,12 @@
 //!
 //! When they are forgotten is said by whoever knows what the host does; that collection is about to go on is told here.
 
-use ninescope_kernel::{BitTable, Ns};
+use ninescope_kernel::{BitTable, Ns, WakeQueue};
 use ninescope_model::{Lpa, Pool, Ppa};
 
 use super::Flash;
 use crate::policies::trim::{Deferral, TrimConfig, TrimmedReads};
+use crate::run::Run;
 
 /// What was trimmed and is not forgotten yet.
 #[derive(Debug)]
@@ -100,14 +101,13 @@ impl Flash {
 
     /// Whether what was trimmed is forgotten first, before a pool's collection goes on as it is about to.
     #[inline]
-    pub fn forgets_before_collection(&self, pool: Pool) -> bool {
-        match &self.trims {
-            None => false,
-            Some(trims) => trims.deferral.before_collection && trims.count > 0 && self.collection_goes_on(pool),
-        }
+    pub fn forgets_before_collection<Q: WakeQueue>(&mut self, run: &mut Run<Q>, pool: Pool) -> bool {
+        let forgets = |trims: &Trims| trims.deferral.before_collection && trims.count > 0;
+        self.trims.as_deref().is_some_and(forgets) && self.collection_goes_on(run, pool)
     }
 
-    fn collection_goes_on(&self, pool: Pool) -> bool {
+    fn collection_goes_on<Q: WakeQueue>(&mut self, run: &mut Run<Q>, pool: Pool) -> bool {
+        self.is_put_off(run, pool);
         self.fills_open_moves(pool) || self.ftl.gc_goes_on(pool)
     }
 

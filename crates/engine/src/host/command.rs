@@ -25,6 +25,8 @@ pub struct HostCommand {
     pub stream: u8,
     /// A zone does not take it: it answers with that.
     pub refused: Option<ZoneError>,
+    /// It came while the drive is erased: it is aborted.
+    pub aborted: bool,
     /// It answers with an error: something of what it reads is lost.
     pub reported: bool,
     /// Something of what it returns is wrong, and nobody knows.
@@ -57,6 +59,7 @@ impl Default for HostCommand {
             fua: false,
             stream: 0,
             refused: None,
+            aborted: false,
             reported: false,
             wrong: false,
             pending: 0,

@@ -1,7 +1,7 @@
 //! A command completes: its parts are closed, counted and checked.
 
 use ninescope_kernel::Ns;
-use ninescope_model::{CacheHint, Cause, Op, Request, SECTOR_BYTES};
+use ninescope_model::{CacheHint, Cause, DriveErase, Op, Request, SECTOR_BYTES};
 
 use super::{Host, HostCommand, RequestLogEntry};
 use crate::error::SimulationError;
@@ -46,7 +46,7 @@ impl HostCommand {
     /// Bytes of the host that it read, wrote or trimmed.
     pub fn bytes(&self) -> u64 {
         match self.op {
-            _ if self.refused.is_some() => 0,
+            _ if self.refused.is_some() || self.aborted || self.remark.erase() != DriveErase::None => 0,
             Op::Read | Op::Write | Op::Trim => u64::from(self.sectors) * SECTOR_BYTES,
             Op::Flush => 0,
         }

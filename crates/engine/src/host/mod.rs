@@ -116,6 +116,17 @@ impl Host {
         self.commands[index].refused = Some(error);
     }
 
+    /// A command is aborted, because the drive is erased.
+    pub fn abort(&mut self, index: u32) {
+        self.commands[index].aborted = true;
+    }
+
+    /// Commands inside that were taken in before the one of that number: all others inside came after it.
+    pub fn inside_before(&self, id: u64) -> u32 {
+        let next = self.front.protocol.as_ref().map_or(self.front.submitted, |protocol| protocol.taken_in());
+        self.commands.len() - (next - id) as u32
+    }
+
     /// A write goes there: the drive says where.
     pub fn goes_to(&mut self, index: u32, lba: u64) {
         self.commands[index].lba = lba;

@@ -47,4 +47,5 @@ mod throttle;
 mod tier_mechanisms;
 mod trims;
 mod volatile_cache;
+mod whole_erase;
 mod zones;

@@ -5,7 +5,7 @@ use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize, Serializer};
 
-use ninescope_model::{Op, UrgencyClass, ZoneCommand};
+use ninescope_model::{DriveErase, Op, UrgencyClass, ZoneCommand};
 
 use super::{AddressDistribution, SizeNormal, SizeRange, SizeSplit};
 
@@ -279,6 +279,9 @@ pub struct JobConfig {
     /// zone of each is managed.
     #[serde(skip_serializing_if = "ZoneCommand::is_none")]
     pub zone_command: ZoneCommand,
+    /// What each of its trims asks of all that the drive holds, wherever it is of: that it is formatted or sanitized.
+    #[serde(skip_serializing_if = "DriveErase::is_none")]
+    pub erase_drive: DriveErase,
 }
 
 /// The other names of keys, which serde knows as aliases; a test compares the two.
@@ -350,6 +353,7 @@ impl Default for JobConfig {
             fua: 0.0,
             stream: 0,
             zone_command: ZoneCommand::None,
+            erase_drive: DriveErase::None,
         }
     }
 }

@@ -248,8 +248,19 @@ impl Workload for SyntheticJob {
             op,
             fua: op == Op::Write && self.draws.is_forced(),
             stream: self.config.stream,
-            remark: if op == Op::Read { Remark::None } else { self.config.zone_command.into() },
+            remark: self.remark(op),
         }))
+    }
+}
+
+impl SyntheticJob {
+    /// What a request asks beside its operation.
+    fn remark(&self, op: Op) -> Remark {
+        match op {
+            Op::Read => Remark::None,
+            Op::Trim if !self.config.erase_drive.is_none() => self.config.erase_drive.into(),
+            _ => self.config.zone_command.into(),
+        }
     }
 }
 

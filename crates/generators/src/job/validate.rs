@@ -27,6 +27,7 @@ impl JobConfig {
         self.validate_queues()?;
         self.validate_limits()?;
         self.validate_zone_command()?;
+        self.validate_erase_drive()?;
         let (least, most) = self.sizes(self.rw.ops());
         let too_large = || JobError::new("bs", format!("{most} is too large, at most 1GiB is one request"));
         let request_sectors = u32::try_from(sectors("bs", most)?).map_err(|_| too_large())?;
@@ -69,6 +70,23 @@ impl JobConfig {
             return Ok(());
         }
         Err(JobError::new("zone_command", format!("\"{}\" is asked for with {what}", self.zone_command.name())))
+    }
+
+    fn validate_erase_drive(&self) -> Result<(), JobError> {
+        if self.erase_drive.is_none() {
+            return Ok(());
+        }
+        let name = self.erase_drive.name();
+        if self.rw.ops() != [Op::Trim] {
+            return Err(JobError::new("erase_drive", format!("\"{name}\" is asked for with trims (rw = \"trim\")")));
+        }
+        if self.requests.is_none() {
+            return Err(JobError::new(
+                "erase_drive",
+                format!("\"{name}\" is asked for without end; give requests = 1"),
+            ));
+        }
+        Ok(())
     }
 
     fn validate_numbers(&self) -> Result<(), JobError> {

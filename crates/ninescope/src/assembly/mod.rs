@@ -15,6 +15,7 @@ mod reliability;
 mod scm;
 mod tier;
 mod translation;
+mod whole_erase;
 mod zones;
 
 use ninescope_engine::mapping;

@@ -51,6 +51,7 @@ pub(super) fn on_drive(
     let mut assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
     jobs.check_queues(&assembly)?;
     jobs.check_zones(&assembly)?;
+    jobs.check_erases(&assembly)?;
     let regions = jobs.laid_out(&assembly)?;
     jobs.traces.put_on(&assembly)?;
     notes.extend(jobs.traces.notes());
@@ -428,6 +429,21 @@ impl Jobs {
             return Err(self.refused(index, &JobError::new(problem.0, problem.1)));
         }
         Ok(())
+    }
+
+    /// What erases the drive is asked of one of flash that can be erased as a whole.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names the first job at fault.
+    fn check_erases(&self, assembly: &Assembly) -> Result<(), Error> {
+        let asks = |job: &JobConfig| !job.erase_drive.is_none();
+        match (self.list.iter().position(asks), assembly.not_erased_with()) {
+            (Some(index), Some(what)) => {
+                let problem = format!("the drive is not erased as a whole with {what}");
+                Err(self.refused(index, &JobError::new("erase_drive", problem)))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The workloads, each with when it begins and ends.

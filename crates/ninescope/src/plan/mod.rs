@@ -227,6 +227,11 @@ impl Plan {
         Shape::new(self.prepared_as(), self.preconditioning.recipe(), self.assembly.ftl.clone())
     }
 
+    /// Whether the drive may be formatted and sanitized.
+    pub fn may_be_erased(&self) -> bool {
+        self.assembly.not_erased_with().is_none()
+    }
+
     /// Whether the drive is as its run finds it.
     pub(crate) fn nothing_to_prepare(&self) -> bool {
         self.preconditioning.is_of_nothing()

@@ -220,7 +220,7 @@ fn writes(job: &JobConfig) -> bool {
 }
 
 fn trims(job: &JobConfig) -> bool {
-    job.rw.ops().contains(&Op::Trim)
+    job.rw.ops().contains(&Op::Trim) && job.erase_drive.is_none()
 }
 
 /// The job without end. Of one that is `alone` nothing is left that only says when and beside which reads it writes.

@@ -113,6 +113,11 @@ impl Protocol {
         }))
     }
 
+    /// Commands taken in so far, which is the number of the next one.
+    pub fn taken_in(&self) -> u64 {
+        self.commands
+    }
+
     /// What there is.
     pub fn config(&self) -> &ProtocolConfig {
         &self.config
