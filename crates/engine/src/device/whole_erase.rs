@@ -138,7 +138,9 @@ impl<K: Kind> Device<K> {
         if erase.what != DriveErase::SanitizeCrypto {
             let groups = self.flash.give_all_up();
             erase.left = groups.len() as u32;
-            groups.into_iter().for_each(|group| self.flash.queue_erase(&mut self.run, group));
+            for group in groups {
+                self.flash.queue_erase(&mut self.run, group);
+            }
         }
         if erase.what != DriveErase::Format {
             self.complete_whole_erase(erase)?;

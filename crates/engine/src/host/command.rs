@@ -5,6 +5,7 @@ use ninescope_kernel::{NONE, Ns, Slab};
 use ninescope_model::{Op, Remark, Request};
 
 /// State of one command.
+#[allow(clippy::struct_excessive_bools)] // independent facts of a command
 #[derive(Clone, Copy, Debug)]
 pub struct HostCommand {
     /// Number of the command, from 0 in the order of submission.

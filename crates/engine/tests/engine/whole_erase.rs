@@ -83,7 +83,8 @@ fn what_came_before_is_carried_out_first() {
     assert_eq!(run.latency(3), 0);
     // The channel carries the page while the die reads; in any case the erases follow the program.
     let began = run.ended(CommandKind::Program)[0];
-    assert!(began >= UNIT_READ + PROGRAM && began <= UNIT_READ + PAGE_PROGRAM + UNIT_TRANSFER, "{began}");
+    let behind_the_read = UNIT_READ + PROGRAM..=UNIT_READ + PAGE_PROGRAM + UNIT_TRANSFER;
+    assert!(behind_the_read.contains(&began), "{began}");
     assert_eq!(run.latency(2), began + 4 * BLOCK - 10, "a fourth block holds the page");
     assert_eq!(run.parts(Op::Trim), [(Cause::DieErase, 4 * BLOCK), (Cause::Ordering, began - 10)]);
     is_empty(&run, 8);

@@ -83,6 +83,7 @@ fn a_job_file_speaks_fio() {
         fua: 0.25,
         stream: 3,
         zone_command: Default::default(),
+        erase_drive: Default::default(),
     };
     assert_eq!(read, expected);
     let text = toml::to_string(&expected).expect("is plain data");
