@@ -58,7 +58,7 @@ def test_what_comes_while_the_drive_is_erased_is_aborted():
     [
         ({"ftl__map": "entries"}, r"ftl\.trim is \"lazy\", which does not go with a map in flash"),
         ({"ftl__trim": {"policy": "lazy", "rest": "2000000s"}}, r"ftl\.trim\.rest is 2000000s, at most"),
-        ({"ftl__trim": {"policy": "at-once", "entry_time": "2ms"}}, r"ftl\.trim\.entry_time is 2ms, at most 1ms"),
+        ({"ftl__trim": {"policy": "at-once", "entry_time": "2ms"}}, r"entry_time is 2ms, at most 1ms"),
         ({"ftl__trim": {"policy": "lazy", "reads": "ones"}}, "ones"),
     ],
 )
