@@ -93,7 +93,7 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
     "levels-wear": (job("randwrite", "16k", 8000), "steady", [some("ftl", "leveled_units")]),
     "link-commands": (
         job("randread", "64k", 2000),
-        "none",
+        "full",
         [some("counters", name) for name in ("link_messages", "whole_reads")],
     ),
     "nvme-queues": (

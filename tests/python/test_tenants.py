@@ -391,6 +391,19 @@ def test_writes_do_not_stand_in_line_behind_those_of_others():
     assert noisy_waits["buffer_stall"] > 0
 
 
+def test_jobs_on_channels_of_their_own_share_the_bound_of_all_dies_in_the_order_of_coming():
+    """Both fill the same buffer with as many writes at a time, and get as much of it."""
+    drive = channels(2).with_(controller__shared_buffered_pages=8, controller__buffered_pages=8)
+    jobs = [
+        writer(name, bs="16k", iodepth=16, offset=offset, size="4m", channels=[own], requests=100_000)
+        for name, offset, own in (("a", "0", 0), ("b", "8m", 1))
+    ]
+    shares = drive.run(ninescope.Workload.jobs(*jobs), duration="200ms", check="full")
+    a, b = (job.requests for job in shares.by_job)
+    assert min(a, b) > 200
+    assert a == pytest.approx(b, rel=0.05)
+
+
 def test_each_part_has_the_write_amplification_of_its_own_writes():
     # One overwrites its region at random, the other writes in order: garbage of one piece each time.
     jobs = ninescope.Workload.jobs(

@@ -254,17 +254,11 @@ impl<K: Kind> Device<K> {
         Ok(())
     }
 
-    /// Tries the writes that wait, in order.
+    /// Tries the writes that wait, in the order in which they came; behind one that waits on nobody of its line is tried.
     pub(super) fn retry_stalled_writes(&mut self) -> Result<(), SimulationError> {
-        for line in 0..self.flash.lines() {
-            self.retry_line(line)?;
-        }
-        self.flash.line_ends(self.run.now);
-        Ok(())
-    }
-
-    fn retry_line(&mut self, line: usize) -> Result<(), SimulationError> {
-        while let Some(mut entry) = self.flash.first_in_line(line, self.run.now) {
+        self.flash.lines_are_tried();
+        while let Some(line) = self.flash.next_line() {
+            let Some(mut entry) = self.flash.first_in_line(line, self.run.now) else { break };
             match self.place(&mut entry)? {
                 Placing::Waits if self.flash.is_read_only() => {
                     self.flash.first_leaves_line(line);
@@ -273,7 +267,6 @@ impl<K: Kind> Device<K> {
                 Placing::Waits => {
                     self.flash.keep_first_in_line(line, entry);
                     self.flash.touch_gc_of_full_pools();
-                    return Ok(());
                 }
                 Placing::ReadsAgain | Placing::GoesAbove | Placing::NotWanted => self.flash.first_leaves_line(line),
                 Placing::Done => {
@@ -282,6 +275,7 @@ impl<K: Kind> Device<K> {
                 }
             }
         }
+        self.flash.line_ends(self.run.now);
         Ok(())
     }
 

@@ -62,6 +62,8 @@ pub struct Stalls {
     buffer: Ns,
     /// Since when it is stalled, and why.
     since: (Ns, Cause),
+    /// Which of all that had to wait it is, in their order.
+    came: u64,
 }
 
 impl WriteEntry {
@@ -82,7 +84,7 @@ impl WriteEntry {
             had_turn: false,
             begun: false,
             merge: NONE,
-            stalls: Stalls { allocation: Ns::ZERO, buffer: Ns::ZERO, since: (now, Cause::BufferStall) },
+            stalls: Stalls { allocation: Ns::ZERO, buffer: Ns::ZERO, since: (now, Cause::BufferStall), came: u64::MAX },
         }
     }
 
@@ -112,6 +114,10 @@ impl WriteEntry {
 #[derive(Debug)]
 pub(super) struct WriteLines {
     lines: Vec<VecDeque<WriteEntry>>,
+    /// By line: its first one was tried, and waits.
+    tried: Vec<bool>,
+    /// How many had to wait so far.
+    came: u64,
     /// How many wait.
     stalled: usize,
     /// How many of them are merged with what lay on the media.
@@ -125,8 +131,9 @@ pub(super) struct WriteLines {
 impl WriteLines {
     /// Nobody in so many lines, with room for so many in each.
     pub fn with_capacity(lines: u32, entries: usize) -> Self {
+        let tried = vec![false; lines as usize];
         let lines = (0..lines).map(|_| VecDeque::with_capacity(entries)).collect();
-        Self { lines, stalled: 0, merged: 0, spells: Spells::default(), retry: false }
+        Self { lines, tried, came: 0, stalled: 0, merged: 0, spells: Spells::default(), retry: false }
     }
 
     /// Something has appeared that they may have waited for.
@@ -256,6 +263,11 @@ impl Flash {
         if self.line.stalled == 0 {
             self.line.spells.begin(run.now);
         }
+        // What has waited before keeps its place among those of other lines.
+        if entry.stalls.came == u64::MAX {
+            entry.stalls.came = self.line.came;
+            self.line.came += 1;
+        }
         self.line.merged += usize::from(entry.is_merged_with_media());
         self.line.stalled += 1;
         self.line.lines[line].insert(before_it, entry);
@@ -288,8 +300,26 @@ impl Flash {
         Some(entry)
     }
 
+    /// None of the lines was tried yet.
+    pub fn lines_are_tried(&mut self) {
+        self.line.tried.fill(false);
+    }
+
+    /// The line whose first one came before those of all others, of those that are not tried: what all of them wait for is given
+    /// away in the order of coming.
+    pub fn next_line(&self) -> Option<usize> {
+        if let [line] = &self.line.lines[..] {
+            return (!line.is_empty() && !self.line.tried[0]).then_some(0);
+        }
+        let firsts = self.line.lines.iter().zip(&self.line.tried).enumerate();
+        let untried = firsts.filter(|(_, (_, tried))| !**tried);
+        let came = untried.filter_map(|(line, (entries, _))| Some((entries.front()?.stalls.came, line)));
+        came.min().map(|(_, line)| line)
+    }
+
     /// The first of a line goes on waiting, with what has become of it.
     pub fn keep_first_in_line(&mut self, line: usize, entry: WriteEntry) {
+        self.line.tried[line] = true;
         if let Some(front) = self.line.lines[line].front_mut() {
             *front = entry;
         }

@@ -237,10 +237,6 @@ impl JobConfig {
             let problem = "belongs to a mixed job whose reads have the rate `rate_iops`";
             return Err(JobError::new("write_rate_iops", problem));
         }
-        if self.rate_process != RateProcess::Linear && !self.is_paced() {
-            let problem = "says how requests arrive, and no `rate_iops` or `rate` says how many";
-            return Err(JobError::new("rate_process", problem));
-        }
         if self.rate_by_bytes && (self.rate_iops.is_none() || self.rate_process != RateProcess::Linear) {
             let problem = "is for jobs with `rate_iops` and the `rate_process` linear";
             return Err(JobError::new("rate_by_bytes", problem));

@@ -111,13 +111,6 @@ fn a_mistyped_value_of_a_job_is_told_before_its_place() {
 }
 
 #[test]
-fn gaps_of_requests_are_refused_without_a_rate() {
-    let mut request = tiny_request(&[]);
-    request["workload"] = json!({ "job": { "rw": "read", "requests": 10, "rate_process": "poisson" } });
-    expect(&request, &["job: rate_process: says how requests arrive, and no `rate_iops` or `rate` says how many"]);
-}
-
-#[test]
 fn what_a_job_says_that_its_drive_does_not_hear_is_noted() {
     let writes = |stream: u32| json!({ "rw": "randwrite", "requests": 50, "stream": stream });
     let reads = json!({ "rw": "randread", "requests": 50, "stream": 3 });
