@@ -399,7 +399,7 @@ def test_jobs_on_channels_of_their_own_share_the_bound_of_all_dies_in_the_order_
         for name, offset, own in (("a", "0", 0), ("b", "8m", 1))
     ]
     shares = drive.run(ninescope.Workload.jobs(*jobs), duration="200ms", check="full")
-    a, b = (job.requests for job in shares.by_job)
+    a, b = (job.requests for job in shares.jobs)
     assert min(a, b) > 200
     assert a == pytest.approx(b, rel=0.05)
 

@@ -87,7 +87,7 @@ impl Messages {
             }
             _ => {
                 let seen = *inside;
-                return Err(self.out_of_order(now, slot, &format!("{message:?} from {from} until {until}"), seen));
+                return Err(Self::out_of_order(now, slot, &format!("{message:?} from {from} until {until}"), seen));
             }
         };
         inside.stage = next;
@@ -102,14 +102,14 @@ impl Messages {
         Ok(())
     }
 
-    fn out_of_order(&self, now: Ns, slot: u32, what: &str, seen: Inside) -> SimulationError {
+    fn out_of_order(now: Ns, slot: u32, what: &str, seen: Inside) -> SimulationError {
         crate::Rule::Messages.violated(now, format!("{what} of slot {slot}, of which {seen:?} is known"))
     }
 
     /// What a command writes crosses the link from then on.
     pub fn data_cross(&self, now: Ns, slot: u32) -> Checked {
         match self.by_slot.get(&slot) {
-            Some(&seen) if seen.stage != Stage::DataAsked => Err(self.out_of_order(now, slot, "data", seen)),
+            Some(&seen) if seen.stage != Stage::DataAsked => Err(Self::out_of_order(now, slot, "data", seen)),
             _ => Ok(()),
         }
     }
@@ -125,7 +125,7 @@ impl Messages {
             "data of slot {slot} cross from {from} after {before} others of that read, the last to cross were of {last:?}"
         );
         match self.by_slot.get(&slot) {
-            Some(&seen) if !matches!(seen.stage, Stage::Known(_)) => Err(self.out_of_order(now, slot, "data", seen)),
+            Some(&seen) if !matches!(seen.stage, Stage::Known(_)) => Err(Self::out_of_order(now, slot, "data", seen)),
             _ => Ok(()),
         }
     }
@@ -139,7 +139,7 @@ impl Messages {
             Op::Write => matches!(seen.stage, Stage::DataAsked | Stage::Known(_)),
             _ => matches!(seen.stage, Stage::Known(since) if since <= now),
         };
-        if may { Ok(()) } else { Err(self.out_of_order(now, slot, "the end", seen)) }
+        if may { Ok(()) } else { Err(Self::out_of_order(now, slot, "the end", seen)) }
     }
 
     /// The host is told of a command, whose entry and completion took their part of what it says of the link.

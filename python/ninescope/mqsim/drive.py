@@ -310,8 +310,8 @@ def _link(part: Part, host: Sheet) -> None:
     if part.as_mqsim:
         rate *= _PACKET / (_PACKET + _PACKET_HEAD)
         source += f"; --as mqsim: {_PACKET_HEAD} B go before each {_PACKET} B of data"
-        part.put("controller.link_carries", "commands", "--as mqsim: entries and completions wait behind data")
-        part.put("controller.link_reads", "whole", "--as mqsim: the data of a read cross when all of them are there")
+        part.put("controller.link_carries", "commands", "--as mqsim: entries and completions cross, too")
+        part.put("controller.link_reads", "whole", "--as mqsim: data of a read cross when all are there")
     part.put("controller.link_rate", f"{round(lanes * rate * 1e9)}B/s", source)
 
 

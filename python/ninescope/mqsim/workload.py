@@ -51,9 +51,9 @@ class Flow(Part):
     sheet: Sheet | None = None
 
     def is_touched_in_parts(self) -> bool:
-        """Say whether it reads pages in any order of which a request before read no neighbour: not all at once.
+        """Say whether pages that lie side by side may be read first by different requests, in any order.
 
-        Requests at multiples of their size have their pages together, and those that follow each other in order.
+        Requests at multiples of their size have their pages together, and those of a stream in order.
         """
         aligned, size = (str(self.table.get(key, "")).removesuffix("B") for key in ("blockalign", "bs"))
         if not self.reads or "rand" not in str(self.table.get("rw", "")):

@@ -78,6 +78,7 @@ pub enum EachPass {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(transform = other_keys)]
+#[allow(clippy::struct_excessive_bools)] // each is a key that a job may say by itself
 pub struct JobConfig {
     /// The job's name. Jobs of different names draw different random numbers.
     pub name: String,
