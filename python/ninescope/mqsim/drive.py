@@ -265,6 +265,8 @@ def _map(part: Drive, device: Sheet, flash: Sheet, *, cached: bool, flows: int) 
     if part.as_mqsim:
         why = "--as mqsim: pages of the map are queued to be written, never are, and are at hand from then on"
         part.put("ftl.map.written", False, why)
+        why = "--as mqsim: a chip reads pages of the map before what else waits"
+        part.put("ftl.map.reads_first", True, why)
         why = "--as mqsim: of a page of the map one sector moves"
         part.put("ftl.map.fetch_size", f"{_SECTOR}B", why)
 
