@@ -268,20 +268,28 @@ impl Checker {
         self.decided_about(view, slot)?;
         self.map_is_changed_by(view, slot, lpa)?;
         self.unit_moved(view, lpa, Source::Host);
-        agrees(view, lpa, Ppa::UNMAPPED)?;
-        self.groups.invalidated(view, old)?;
         if let Some(book) = &mut self.tier {
             book.trimmed(view, lpa.0, &mut self.marks)?;
         }
+        self.lies_nowhere(view, lpa, old)?;
+        if let Some(oracle) = &mut self.oracle {
+            oracle.trimmed(view, slot, self.requests.get(view, slot)?, lpa, old, &mut self.marks);
+        }
+        Ok(())
+    }
+
+    /// A unit that lay there is in the map no more, because the host trimmed it.
+    pub(super) fn lies_nowhere(&mut self, view: &View<'_>, lpa: Lpa, old: Ppa) -> Checked {
+        agrees(view, lpa, Ppa::UNMAPPED)?;
+        self.groups.invalidated(view, old)?;
         if let Some(codes) = &mut self.codes {
             codes.left(old);
         }
-        if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
+        if let Some(units) = &mut self.units {
             units.changed(view, lpa, old, Ppa::UNMAPPED)?;
             if old != Ppa::UNMAPPED && view.ftl.is_in_flight(old) {
                 self.marks.hit(Mark::TrimInController);
             }
-            oracle.trimmed(view, slot, self.requests.get(view, slot)?, lpa, old, &mut self.marks);
         }
         Ok(())
     }

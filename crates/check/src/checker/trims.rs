@@ -7,7 +7,6 @@ use super::Checker;
 use crate::marks::Mark;
 use crate::oracle::content::Pending;
 use crate::rule::Checked;
-use crate::units::agrees;
 
 impl Checker {
     pub(super) fn trim_noted(&mut self, view: &View<'_>, slot: u32, lpa: Lpa) -> Checked {
@@ -42,16 +41,8 @@ impl Checker {
             Some(book) => book.forgotten(view, (lpa, old), why)?,
             None => return Err(crate::Rule::Trims.violated(view.now, format!("unit {lpa} is forgotten late"))),
         };
-        agrees(view, lpa, Ppa::UNMAPPED)?;
-        self.groups.invalidated(view, old)?;
-        if let Some(codes) = &mut self.codes {
-            codes.left(old);
-        }
-        if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
-            units.changed(view, lpa, old, Ppa::UNMAPPED)?;
-            if old != Ppa::UNMAPPED && view.ftl.is_in_flight(old) {
-                self.marks.hit(Mark::TrimInController);
-            }
+        self.lies_nowhere(view, lpa, old)?;
+        if let Some(oracle) = &mut self.oracle {
             let span = (self.requests.order(), self.requests.oldest_invocation());
             oracle.forgotten(view, (lpa, old), pending, span, &mut self.marks);
         }

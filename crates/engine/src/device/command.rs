@@ -99,7 +99,7 @@ impl<K: Kind> Device<K> {
     }
 
     fn enter_link_in(&mut self, index: u32) -> Result<(), SimulationError> {
-        if self.host.has_protocol() && self.host.asks_for_written(&mut self.run, index) {
+        if self.host.has_protocol() && self.host.data_come_later(&mut self.run, index) {
             return Ok(());
         }
         let (from, until) = self.host.enter_link_in(&mut self.run, index);

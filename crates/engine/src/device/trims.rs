@@ -56,7 +56,6 @@ impl<K: Kind> Device<K> {
         for lpa in units.map(Lpa) {
             if self.flash.is_noted_trim(lpa) {
                 self.forget(lpa, Forgotten::Written)?;
-                self.run.counters.trims_before_writes += 1;
             }
         }
         Ok(())
@@ -73,11 +72,6 @@ impl<K: Kind> Device<K> {
     fn forget_all(&mut self, why: Forgotten) -> Result<(), SimulationError> {
         while let Some(lpa) = self.flash.next_noted_trim() {
             self.forget(lpa, why)?;
-            let counters = &mut self.run.counters;
-            match why {
-                Forgotten::BeforeCollection => counters.trims_before_collection += 1,
-                Forgotten::Written | Forgotten::AtRest => counters.trims_at_rest += 1,
-            }
         }
         Ok(())
     }
@@ -86,6 +80,12 @@ impl<K: Kind> Device<K> {
         self.flash.takes_noted_trim(lpa);
         let old = self.flash.trim(lpa);
         self.flash.sectors_forgotten(lpa);
+        let counters = &mut self.run.counters;
+        *match why {
+            Forgotten::Written => &mut counters.trims_before_writes,
+            Forgotten::AtRest => &mut counters.trims_at_rest,
+            Forgotten::BeforeCollection => &mut counters.trims_before_collection,
+        } += 1;
         observe!(self, Event::UnitForgotten { lpa, old, why });
         self.repair(lpa)
     }
@@ -123,7 +123,6 @@ impl<K: Kind> Device<K> {
         }
         if let Some(lpa) = self.flash.next_noted_trim() {
             self.forget(lpa, Forgotten::AtRest)?;
-            self.run.counters.trims_at_rest += 1;
         }
         if self.flash.noted_trims() > 0 {
             self.run.queue.schedule(self.run.resources.trims(), self.run.now + deferral.entry_time);

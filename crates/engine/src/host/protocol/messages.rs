@@ -6,14 +6,14 @@
 use ninescope_kernel::{Ns, WakeQueue};
 use ninescope_model::Op;
 
-use super::{Gathered, Protocol};
+use super::{ByCommand, Gathered, Protocol};
 use crate::host::{Host, LinkJob, LinkMessage};
 use crate::meter::{LINK, Waits};
 use crate::run::Run;
 
 /// How far a command is.
 #[derive(Debug, Default)]
-struct Crossing {
+pub(super) struct Crossing {
     /// Its entry is to come.
     entry: bool,
     /// It is done, and the host is to be told.
@@ -23,18 +23,7 @@ struct Crossing {
 }
 
 /// How far all commands inside are.
-#[derive(Debug, Default)]
-pub(super) struct Messages {
-    of_command: Vec<Crossing>,
-}
-
-impl Messages {
-    fn of(&mut self, command: u32) -> &mut Crossing {
-        let places = self.of_command.len().max(command as usize + 1);
-        self.of_command.resize_with(places, Crossing::default);
-        &mut self.of_command[command as usize]
-    }
-}
+pub(super) type Messages = ByCommand<Crossing>;
 
 impl Host {
     fn messages(&mut self) -> Option<&mut Messages> {
@@ -48,7 +37,7 @@ impl Host {
 
     /// What comes towards the drive for a command next if that is not data.
     pub(in crate::host) fn entry_to_come(&self, command: u32) -> Option<LinkMessage> {
-        let awaited = |protocol: &Protocol| Some(protocol.messages.as_ref()?.of_command.get(command as usize)?.entry);
+        let awaited = |protocol: &Protocol| Some(protocol.messages.as_ref()?.0.get(command as usize)?.entry);
         let awaited = self.front.protocol.as_deref().and_then(awaited) == Some(true);
         awaited.then_some(LinkMessage::Entry)
     }
@@ -69,9 +58,18 @@ impl Host {
         true
     }
 
-    /// It asks for what a command writes.
-    pub fn asks_for_data<Q: WakeQueue>(&mut self, run: &mut Run<Q>, command: u32) {
-        self.sends(run, LinkMessage::DataRequest, command);
+    /// It asks for what a command writes. Returns whether it has to.
+    fn asks_for_data<Q: WakeQueue>(&mut self, run: &mut Run<Q>, command: u32) -> bool {
+        let asks = self.sends_messages();
+        if asks {
+            self.sends(run, LinkMessage::DataRequest, command);
+        }
+        asks
+    }
+
+    /// What a command writes comes later: it is asked for, or waits for the link that is for both directions.
+    pub fn data_come_later<Q: WakeQueue>(&mut self, run: &mut Run<Q>, command: u32) -> bool {
+        self.asks_for_data(run, command) || self.waits_for_shared_link(run, command)
     }
 
     /// What was asked for comes, behind all that is on the link. Returns from when until when.

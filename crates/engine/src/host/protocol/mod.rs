@@ -38,6 +38,18 @@ struct Queue {
     room_since: Ns,
 }
 
+/// Something of each command inside, by its place.
+#[derive(Debug, Default)]
+struct ByCommand<T>(Vec<T>);
+
+impl<T: Default> ByCommand<T> {
+    fn of(&mut self, command: u32) -> &mut T {
+        let places = self.0.len().max(command as usize + 1);
+        self.0.resize_with(places, T::default);
+        &mut self.0[command as usize]
+    }
+}
+
 /// What a command inside belongs to.
 #[derive(Clone, Copy, Debug, Default)]
 struct OfCommand {

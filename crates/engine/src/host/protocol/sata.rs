@@ -33,12 +33,8 @@ impl HostFront {
 }
 
 impl Host {
-    /// What a command writes comes later: it is asked for, or waits for the link that is for both directions.
-    pub fn asks_for_written<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) -> bool {
-        if self.sends_messages() {
-            self.asks_for_data(run, index);
-            return true;
-        }
+    /// The data of a write wait for the link, if one is for both directions. Returns whether they do.
+    pub(super) fn waits_for_shared_link<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) -> bool {
         let half_duplex = self.front.protocol.as_ref().is_some_and(|protocol| protocol.is_sata());
         if half_duplex {
             self.enter_shared_link(run, index);

@@ -2,31 +2,20 @@
 
 use ninescope_kernel::WakeQueue;
 
+use super::ByCommand;
 use crate::host::{Host, LinkJob};
 use crate::run::Run;
 
 /// Data of reads that wait for the rest of theirs.
-#[derive(Debug, Default)]
-pub(super) struct WholeReads {
-    /// By command inside.
-    of_command: Vec<Read>,
-}
+pub(super) type WholeReads = ByCommand<Read>;
 
 /// A read.
 #[derive(Debug, Default)]
-struct Read {
+pub(super) struct Read {
     /// Data that wait.
     there: Vec<LinkJob>,
     /// Parts of the command that are something else than data.
     without_data: u32,
-}
-
-impl WholeReads {
-    fn of(&mut self, command: u32) -> &mut Read {
-        let places = self.of_command.len().max(command as usize + 1);
-        self.of_command.resize_with(places, Read::default);
-        &mut self.of_command[command as usize]
-    }
 }
 
 impl Host {
