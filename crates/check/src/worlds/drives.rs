@@ -16,7 +16,7 @@ use ninescope_tier::policies::Below;
 
 use super::codes::{self, Wants};
 use super::dice::Dice;
-use super::keys::{policy_name, put_at, take_at, value_at};
+use super::keys::{policy_name, put_at, take_at, text, value_at};
 use super::policies::set_policy;
 use super::scm::{dram, scm, shared_dram, tier};
 
@@ -87,6 +87,8 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
     } else {
         by_sector(&mut dice.of("by sector"), &mut table);
         planes_apart(&mut dice.of("planes apart"), &mut table);
+        planes_as_die(&mut dice.of("planes as die"), &mut table);
+        time_of_trims(&mut dice.of("trims"), &mut table);
         staggered(&mut dice.of("page types"), &mut table);
     }
     table
@@ -101,6 +103,27 @@ fn leave_out_flash(drive: &mut toml::Table) {
     }
     for key in ["scheduler.suspend", "scheduler.multi_plane", "scheduler.merge_window"] {
         take_at(drive, key);
+    }
+}
+
+/// Some orders by address go over the frontiers of a die as over dies.
+fn planes_as_die(dice: &mut Dice, drive: &mut toml::Table) {
+    let planes = |key: &str| value_at(drive, key).and_then(toml::Value::as_integer);
+    let frontier = planes("ftl.frontier_planes").or_else(|| planes("geometry.planes_per_die")).unwrap_or(1);
+    let by_address = policy_name(drive, "ftl.page_allocation").is_some_and(|name| name == "static");
+    if by_address && dice.chance(30) {
+        put_at(drive, "ftl.page_allocation.planes_as_die", frontier);
+    }
+}
+
+/// Some controllers take their time for the entries that a TRIM changes at once.
+fn time_of_trims(dice: &mut Dice, drive: &mut toml::Table) {
+    let at_once = policy_name(drive, "ftl.trim").is_none_or(|name| name == "at-once");
+    if at_once && dice.chance(20) {
+        let mut trim = toml::Table::new();
+        trim.insert("policy".to_owned(), "at-once".into());
+        trim.insert("entry_time".to_owned(), text(dice.time(1, 5)));
+        put_at(drive, "ftl.trim", trim);
     }
 }
 

@@ -125,7 +125,6 @@ fn drawn(dice: &mut Dice, parameter: &str, value: &toml::Value) -> Option<toml::
         }
         "small" => word(dice, &["512B", "2KiB", "8KiB"]),
         "order" => word(dice, &Order::ALL.map(Order::letters)),
-        "planes_as_die" => Some(1.into()),
         "size" => word(dice, &["16B", "64B", "512B", "2KiB", "8KiB", "32KiB"]),
         "pages" => Some(dice.small(1, 4).into()),
         "from" => share(dice, &[0.2, 0.5, 0.8, 1.0]),

@@ -178,10 +178,7 @@ impl Host {
     /// A command enters the processor. Returns whether it is through at once.
     #[inline]
     pub fn enter_processor<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) -> bool {
-        let mut cost = self.front.command_cost;
-        if self.front.trim_entry_time > Ns::ZERO {
-            cost += self.trim_time(index);
-        }
+        let cost = self.processor_time(index);
         if run.transactions.tenants.is_some() {
             self.enters_processor_by_tenant(run, index);
         }
@@ -199,6 +196,16 @@ impl Host {
             run.queue.schedule(run.resources.processor(), passes);
         }
         false
+    }
+
+    /// How long a command has the processor.
+    #[inline]
+    pub(super) fn processor_time(&self, index: u32) -> Ns {
+        let mut cost = self.front.command_cost;
+        if self.front.trim_entry_time > Ns::ZERO {
+            cost += self.trim_time(index);
+        }
+        cost
     }
 
     /// Time of the controller for the entries of the map that a TRIM changes.

@@ -29,7 +29,7 @@ impl Host {
     /// How long a command has a stage.
     fn time_in(&self, stage: Stage, index: u32) -> Ns {
         match stage {
-            Stage::Processor => self.front.command_cost,
+            Stage::Processor => self.processor_time(index),
             Stage::LinkIn => self.link_time(index),
         }
     }
@@ -51,7 +51,7 @@ impl Host {
         if !self.fetches() {
             self.taken_in_by_tenant(run, index);
         }
-        if self.front.command_cost > Ns::ZERO {
+        if self.front.command_cost > Ns::ZERO || self.front.trim_entry_time > Ns::ZERO {
             self.enters_by_tenant(run, Stage::Processor, index);
         }
     }

@@ -2,13 +2,15 @@
 //!
 //! The channel moves 1 B/ns, a unit is 4 KiB, a page 16 KiB, command and address take 300 ns, a read 50 us, a program 400 us.
 
-use crate::common::{Bench, at, closed, open, read, slc, write};
+use crate::common::{Bench, at, closed, open, read, slc, trim, write};
+use crate::scenario::policy_with;
 use ninescope_engine::meter::{BehindSum, SPLIT, Waits, is_split_whole};
 use ninescope_engine::{
     Device, Event, HostArbitrationConfig, LaneConfig, NoProbe, Plain, Probe, SimulationError, View, Watched,
 };
 use ninescope_kernel::{Ns, RandomStream, Rate};
 use ninescope_model::{Cause, Op, Request, Turns, UrgencyClass};
+use serde_json::json;
 
 const COMMAND: u64 = 300;
 const READ: u64 = 50_000;
@@ -167,6 +169,19 @@ fn processor_and_link_are_waited_for_in_the_order_of_entry() {
     assert_eq!(deep.behind, [waits([(PROCESSOR, 1_000), (LINK, third - link)]), behind_other, [0; SPLIT.len()]]);
     assert_eq!(other.parts.of(Cause::Link), second + link);
     assert_eq!(other.parts.of(Cause::CommandProcessing), 2_000);
+}
+
+#[test]
+fn a_tenants_trims_are_waited_for_as_long_as_their_entries_take() {
+    // Five entries of 1 us each; the reader comes 1 us later. No other command takes time of the controller.
+    let mut bench = bench(1, 1);
+    bench.engine.trim = policy_with(&json!({ "policy": "at-once", "entry_time": "1us" }));
+    let trims = arriving(vec![(0, trim(0, 5 * 8)), (100_000, trim(0, 8))]);
+    let device = run(&bench, vec![arriving(vec![(1_000, read(64 * UNIT_SECTORS, 8))]), trims]);
+    let (reader, trimmer) = (waited(&device, 0, Op::Read), waited(&device, 1, Op::Trim));
+    assert_eq!(reader.behind, [[0; SPLIT.len()], waits([(PROCESSOR, 4_000)]), [0; SPLIT.len()]]);
+    assert_eq!(reader.parts.of(Cause::CommandProcessing), 4_000);
+    assert_eq!((trimmer.behind, trimmer.parts.total()), ([[0; SPLIT.len()]; 3].to_vec(), 6_000));
 }
 
 #[test]
