@@ -77,6 +77,20 @@ def test_the_rate_of_dram_is_by_the_mean_of_what_is_written(tmp_path):
     assert drive["dram"]["capacity"] == f"{(256 << 20) + (waiting + planes) * page}B"
 
 
+def test_what_is_let_in_together_takes_the_time_of_the_formula(tmp_path):
+    """Two rows at once take as long as one; what lies beyond one row next to nothing."""
+    files = cached_as(tmp_path, "WRITE_CACHE", {"Average_Request_Size": "32"})
+    (drive, _, _), _ = outcome(files, as_mqsim=True)
+    told = [(one["size"], one["time"]) for one in drive["dram"]["transfer_times"]]
+    # 8 KiB: 4,096 transfers of 10 ns. One sector more: row and column anew, and 512 B / 10.
+    # 16 KiB: a row that is closed.
+    assert told[:2] == [("8192B", "40960ns"), ("8704B", f"{26 + 51}ns")]
+    assert told[-2:] == [("15872B", f"{26 + 768}ns"), ("16384B", f"{40_960 + 13 + 26}ns")]
+    # Within a row it is a rate.
+    (drive, _, _), _ = outcome(cached_as(tmp_path, "WRITE_CACHE"), as_mqsim=True)
+    assert "transfer_times" not in drive["dram"]
+
+
 def test_a_file_that_says_nothing_of_dram_has_a_buffer_alone(tmp_path):
     files = cached_as(tmp_path, "WRITE_CACHE")
     text = Path(files[0]).read_text()
@@ -107,6 +121,8 @@ def test_reads_are_cached_where_writes_are_too(cli, tmp_path):
     free = peer[0]["controller"]["shared_buffered_pages"] / ((256 << 20) // 8192)
     assert peer[0]["tier"]["placement"] == {
         "policy": "rewritten",
+        "recent_writes": pytest.approx((1 << 19) // ((256 << 20) // 8192)),
+        "forget_every": "1s",
         "evict_free": pytest.approx(free, rel=1e-3),
     }
     assert ("Device_Level_Data_Caching_Mode", "WRITE_READ_CACHE", "wrong") in said

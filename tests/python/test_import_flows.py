@@ -53,7 +53,7 @@ def files_of(tmp_path: Path, drive: dict[str, str], flows: list[dict[str, str]])
 
 
 @pytest.mark.parametrize(
-    ("drive", "flows", "means"),
+    ("drive", "flows", "means", "slack"),
     [
         pytest.param(
             {"Queue_Fetch_Size": "16"},
@@ -62,29 +62,34 @@ def files_of(tmp_path: Path, drive: dict[str, str], flows: list[dict[str, str]])
                 for depth, seed in ((8, 4242), (128, 99))
             ],
             [153, 1535],
+            SLACK,
             id="16 commands of each are fetched",
         ),
         pytest.param(
             {"Data_Cache_Sharing_Mode": "EQUAL_PARTITIONING"},
             [of_depth(4, 4242, **CACHED), of_depth(32, 99, **CACHED)],
             [396, 3169],
+            # Of 128 pages that wait MQSim merges more programs: those of any page of a block.
+            0.025,
             id="each has the bound of its writes for itself",
         ),
         pytest.param(
             {},
             [of_depth(16, 4242, **READS, Priority_Class="URGENT"), of_depth(16, 99, **READS)],
             [200, 312],
+            SLACK,
             id="chips go by class",
         ),
         pytest.param(
             {},
             [of_depth(8, 4242), of_depth(8, 7, **CACHED)],
             [1342, 472],
+            SLACK,
             id="one writes through the cache and one past it",
         ),
     ],
 )
-def test_flows_that_differ_have_the_latencies_of_mqsim(cli, tmp_path, drive, flows, means):
+def test_flows_that_differ_have_the_latencies_of_mqsim(cli, tmp_path, drive, flows, means, slack):
     files = files_of(tmp_path, drive, flows)
     code, out, err = cli("import", "mqsim", *files, "--as", "mqsim", "--out", tmp_path / "out", "--json")
     assert code == 0, err
@@ -95,7 +100,7 @@ def test_flows_that_differ_have_the_latencies_of_mqsim(cli, tmp_path, drive, flo
         sides = [side for side in job["latency"].values() if side and side.get("count")]
         sums = sum(side["count"] * side["mean_ns"] for side in sides)
         own = sums / sum(side["count"] for side in sides) / 1_000
-        assert own == pytest.approx(mean, rel=SLACK), job["name"]
+        assert own == pytest.approx(mean, rel=slack), job["name"]
 
 
 def test_commands_of_each_flow_that_are_fetched_are_bounded_by_themselves(tmp_path):

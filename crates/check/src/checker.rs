@@ -229,7 +229,7 @@ impl Checker {
         self.homes = HomeBook::started(view);
         self.placement = PlacementBook::started(view);
         self.zones = ZoneBook::started(view);
-        self.dram = DramBook::started(view, self.level == CheckLevel::Full);
+        self.dram = DramBook::started(view, completes_at_program, lanes, self.level == CheckLevel::Full);
         self.firmware = FirmwareBook::started(view);
         if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {
             self.blame = Some(Blame::started(view, completes_at_program, lanes));

@@ -10,7 +10,7 @@ use ninescope_engine::meter::{Parts, SPLIT, Waits};
 use ninescope_engine::{DramAccess, DramConfig, DramCounters, DramUse, ReadFrom, Utilization, View};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
-use ninescope_model::{Cause, Op, Request, SECTOR_BYTES, Source};
+use ninescope_model::{Cause, Lpa, Op, Request, SECTOR_BYTES, Source};
 
 use crate::marks::{Mark, Marks};
 use crate::rule::{Checked, require};
@@ -36,8 +36,10 @@ struct Command {
     /// Before it set out: whether its data came in and it looked up the map, and when the last of that ended.
     came_in: bool,
     looked_up: bool,
-    /// Of data that are cut through: when they were in, which nothing but the command's end waits for.
+    /// Of data that are cut through: when the last of them were in, which nothing but the command's end waits for.
     beside: Option<(Ns, Spent)>,
+    /// Of these, what has its place and is not in: from when on, and bytes.
+    let_in: VecDeque<(Ns, u64)>,
     /// Units of it were placed in flash.
     placed: bool,
     set_out: Ns,
@@ -95,11 +97,14 @@ struct Program {
 #[derive(Debug)]
 pub struct DramBook {
     config: DramConfig,
+    /// Every write waits for its program.
+    completes_at_program: bool,
     /// It is known for whom dies work.
     knows_holders: bool,
     until: Ns,
-    /// When the access that began last was asked for.
+    /// When the access that began last was asked for; with turns of holders that of each.
     asked: Ns,
+    asked_by: BTreeMap<u16, Ns>,
     stretches: VecDeque<Stretch>,
     commands: Vec<Command>,
     /// By the first page access of a program.
@@ -114,13 +119,17 @@ pub struct DramBook {
 
 impl DramBook {
     /// Of a drive that has a DRAM. Whom commands waited for is compared where it is known for whom dies work.
-    pub fn started(view: &View<'_>, knows_holders: bool) -> Option<Self> {
-        let config = *view.dram?.config();
+    pub fn started(view: &View<'_>, completes_at_program: bool, lanes: usize, knows_holders: bool) -> Option<Self> {
+        let mut config = view.dram?.config().clone();
+        // One job alone has no turns, nor has the drive beside it.
+        config.in_turn &= lanes > 1;
         Some(Self {
             config,
+            completes_at_program,
             knows_holders,
             until: Ns::ZERO,
             asked: Ns::ZERO,
+            asked_by: BTreeMap::new(),
             stretches: VecDeque::new(),
             commands: Vec::new(),
             leaving: BTreeMap::new(),
@@ -267,15 +276,13 @@ impl DramBook {
         let (now, asked) = (view.now, access.asked);
         let begins = asked.max(self.until);
         require!(
-            now == begins && asked >= self.asked,
+            now == begins && (self.config.in_turn || asked >= self.asked),
             DramBus,
             now,
             "{access:?} begins, where it was to begin at {begins} behind what was asked for at {}",
             self.asked
         );
-        let DramConfig { access: row, rate, .. } = self.config;
-        let transfer = (u128::from(access.bytes) * 1_000_000_000).div_ceil(u128::from(rate.0.max(1))) as u64;
-        let time = row.0 * u64::from(access.rows) + if rate.0 == 0 { 0 } else { transfer };
+        let time = self.config.access.0 * u64::from(access.rows) + self.transfer(access.bytes);
         require!(
             (until - now).0 == time,
             DramBus,
@@ -284,7 +291,9 @@ impl DramBook {
             (until - now).0
         );
         let spent = self.waited(now, access, until, marks);
-        self.asked = asked;
+        if !self.config.in_turn {
+            self.asked = asked;
+        }
         self.count(access, asked < now);
         let mut program = None;
         let holder = match access.usage {
@@ -300,8 +309,50 @@ impl DramBook {
                 map_reader
             }
         };
+        if self.config.in_turn && self.knows_holders {
+            self.had_its_turn(now, asked, holder)?;
+        }
         self.takes(view, until, holder, false)?;
         Ok(program)
+    }
+
+    /// Holders have the bus in turn: while one waits, after what it had before, any other one has it once.
+    fn had_its_turn(&mut self, now: Ns, asked: Ns, holder: u16) -> Checked {
+        let before = self.asked_by.insert(holder, asked).unwrap_or(Ns::ZERO);
+        let own = self.stretches.iter().rev().find(|stretch| stretch.holder == holder && !stretch.of_cache);
+        let waits_since = asked.max(own.map_or(Ns::ZERO, |stretch| stretch.from));
+        let mut others = BTreeSet::new();
+        let mut begun = self.stretches.iter().filter(|stretch| stretch.from > waits_since && !stretch.of_cache);
+        require!(
+            asked >= before && begun.all(|stretch| stretch.holder != holder && others.insert(stretch.holder)),
+            DramBus,
+            now,
+            "holder {holder} has waited for the bus since {waits_since}, and others had it twice meanwhile"
+        );
+        Ok(())
+    }
+
+    /// How long so many bytes take of the bus [ns]: by its rate, or along the line between the two sizes told that they lie between.
+    fn transfer(&self, bytes: u64) -> u64 {
+        let told = self.config.times.told();
+        let Some(&(largest, of_largest)) = told.last() else {
+            let rate = u128::from(self.config.rate.0);
+            return if rate == 0 { 0 } else { (u128::from(bytes) * 1_000_000_000).div_ceil(rate) as u64 };
+        };
+        if bytes > largest {
+            return (u128::from(of_largest.0) * u128::from(bytes)).div_ceil(u128::from(largest)) as u64;
+        }
+        let mut below = (0, 0);
+        for &(size, time) in told {
+            if size >= bytes {
+                let (rise, width) = (i128::from(time.0) - i128::from(below.1), i128::from(size - below.0));
+                let along = rise * i128::from(bytes - below.0);
+                return (i128::from(below.1) + along.div_euclid(width) + i128::from(along.rem_euclid(width) > 0))
+                    as u64;
+            }
+            below = (size, time.0);
+        }
+        of_largest.0
     }
 
     fn count(&mut self, access: &DramAccess, waits: bool) {
@@ -329,6 +380,9 @@ impl DramBook {
     ) -> Result<u16, ninescope_engine::SimulationError> {
         let unit = u64::from(view.ftl.geometry().sectors_per_unit());
         let of_page = u64::from(view.ftl.geometry().unit_bytes) / ENTRY_BYTES;
+        if access.usage == DramUse::WriteIn && self.comes_in_parts(access.command) {
+            return self.part_comes_in(view, access, (until, spent));
+        }
         let command = &mut self.commands[access.command as usize];
         let request = command.request;
         let units: BTreeSet<u64> =
@@ -355,6 +409,33 @@ impl DramBook {
             command.set_out = until;
             command.front.add(&spent);
         }
+        Ok(command.tenant)
+    }
+
+    /// What is cut through of a command comes in as it is let in: the command waits in the end for no program.
+    fn comes_in_parts(&self, slot: u32) -> bool {
+        let request = &self.commands[slot as usize].request;
+        self.config.cut_through && request.op == Op::Write && !self.completes_at_program && !request.fua
+    }
+
+    /// What got its place at one instant comes in.
+    fn part_comes_in(
+        &mut self,
+        view: &View<'_>,
+        access: &DramAccess,
+        (until, spent): (Ns, Spent),
+    ) -> Result<u16, ninescope_engine::SimulationError> {
+        let command = &mut self.commands[access.command as usize];
+        let part = command.let_in.iter_mut().find(|(since, bytes)| *since == access.asked && *bytes >= access.bytes);
+        let fits = part.map(|(_, bytes)| *bytes -= access.bytes).is_some();
+        command.let_in.retain(|(_, bytes)| *bytes > 0);
+        require!(
+            fits && access.bytes > 0 && access.rows == 1,
+            DramAccount,
+            view.now,
+            "{access:?} comes in, and so much was not let in at that time: {command:?}"
+        );
+        command.beside = Some((until, spent));
         Ok(command.tenant)
     }
 
@@ -423,10 +504,19 @@ impl DramBook {
     }
 
     /// A unit of a write has a place in flash.
-    pub fn placed(&mut self, view: &View<'_>, slot: u32) -> Checked {
+    pub fn placed(&mut self, view: &View<'_>, slot: u32, lpa: Lpa) -> Checked {
         let unit = u64::from(view.ftl.geometry().sectors_per_unit());
+        let in_parts = self.comes_in_parts(slot);
         let command = &mut self.commands[slot as usize];
         let (first, sectors) = (command.request.lba.0, u64::from(command.request.sectors));
+        if in_parts {
+            let begin = u64::from(lpa.0) * unit;
+            let bytes = ((first + sectors).min(begin + unit) - first.max(begin)) * SECTOR_BYTES;
+            match command.let_in.back_mut() {
+                Some((since, before)) if *since == view.now => *before += bytes,
+                _ => command.let_in.push_back((view.now, bytes)),
+            }
+        }
         // Above flash one page of a write may make another one cold, which was to go above when the write came.
         command.placed = view.tier.is_none() || first / unit == (first + sectors - 1) / unit;
         if command.placed { self.sets_out(view, slot) } else { Ok(()) }
@@ -469,7 +559,7 @@ impl DramBook {
         }
         let is_in = command.beside.as_ref().is_some_and(|(until, _)| *until <= now);
         require!(
-            read || !command.placed || !self.config.cut_through || is_in,
+            read || command.let_in.is_empty() && (!command.placed || !self.config.cut_through || is_in),
             DramAccount,
             now,
             "the write of slot {slot} completes, and its data are not in DRAM: {command:?}"

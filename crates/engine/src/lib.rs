@@ -33,7 +33,7 @@ pub use config::{
 pub use counters::EngineCounters;
 pub use device::kind::{Kind, OnHeap, Plain, Watched};
 pub use device::{Device, HostEnd, Progress, Seen};
-pub use dram::{Dram, DramAccess, DramConfig, DramCounters, DramUse};
+pub use dram::{Dram, DramAccess, DramConfig, DramCounters, DramUse, TransferTimes};
 pub use error::{SimulationError, Violation};
 pub use firmware::{DECISIONS, Dealing, Decision, Firmware, FirmwareConfig, FirmwareCounters, Step};
 pub use flash::{BufferLimits, Dropped, MergedWith, ReadFrom};

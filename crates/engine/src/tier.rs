@@ -223,14 +223,22 @@ impl TierPart {
         self.tier.write(page, mask, sectors)
     }
 
-    /// A write that goes to flash has its place there.
-    pub(crate) fn placed_below(&mut self, page: u32) {
+    /// A write that goes to flash has its place there. Returns the slot that its page left for it, if it had one.
+    pub(crate) fn placed_below(&mut self, page: u32) -> Option<u32> {
         self.tier.placed_below(page);
+        self.slot_of(page)?;
+        self.tier.counters_mut().replaced_above += 1;
+        self.forget(page)
     }
 
     /// Whether a write that was to go to flash goes above when its turn comes.
-    pub(crate) fn goes_above_by_now(&self, page: u32) -> bool {
-        self.tier.goes_above_by_now(page)
+    pub(crate) fn goes_above_by_now(&self, page: u32, sectors: u32) -> bool {
+        self.tier.goes_above_by_now(page, sectors)
+    }
+
+    /// A write has set out at this time.
+    pub(crate) fn time_passes(&mut self, now: Ns) {
+        self.tier.time_passes(now);
     }
 
     /// Whether they would go to flash at once.

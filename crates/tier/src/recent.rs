@@ -41,6 +41,15 @@ impl RecentPages {
         }
     }
 
+    /// Nothing was used.
+    pub fn clear(&mut self) {
+        for entry in 0..self.order.count() {
+            self.entry_of.put(self.pages[entry as usize] as usize, NONE);
+        }
+        self.order = RecencyList::default();
+        self.links.fill(Links::default());
+    }
+
     /// Enters a use of a page; the one used longest ago makes room.
     pub fn used(&mut self, page: u32) {
         if self.pages.is_empty() {
@@ -80,6 +89,20 @@ mod tests {
         assert_eq!((recent.uses(3), recent.uses(4), recent.uses(5)), (2, 0, 1));
         recent.used(4);
         assert_eq!((recent.uses(3), recent.uses(4), recent.uses(5)), (0, 1, 1), "4 begins anew");
+    }
+
+    #[test]
+    fn what_is_cleared_begins_anew() {
+        let mut recent = RecentPages::new(2, 10);
+        for page in [3, 4, 5] {
+            recent.used(page);
+        }
+        recent.clear();
+        assert_eq!([3, 4, 5].map(|page| recent.uses(page)), [0, 0, 0]);
+        for page in [7, 4, 8] {
+            recent.used(page);
+        }
+        assert_eq!([7, 4, 8, 5].map(|page| recent.uses(page)), [0, 1, 1, 0]);
     }
 
     #[test]

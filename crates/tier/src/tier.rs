@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use ninescope_kernel::Ns;
 use ninescope_model::SlotId;
 use serde::Serialize;
 
@@ -68,6 +69,8 @@ pub struct TierCounters {
     pub slot_waits: u64,
     /// Pages of host writes that were held back before they got a slot.
     pub writes_held: u64,
+    /// Pages written below that left their slot for it: nothing was known of them any more.
+    pub replaced_above: u64,
     /// Writes of the host that were to go below and found their page above when their turn came.
     pub writes_redirected: u64,
 }
@@ -115,6 +118,8 @@ impl Emptying {
 pub struct Tier {
     residency: Residency,
     recent: RecentPages,
+    /// When what was used lately is forgotten next.
+    forgets_at: Ns,
     policy: Box<dyn DataPlacement>,
     rules: Rules,
     parts: Vec<Emptying>,
@@ -140,6 +145,7 @@ impl Tier {
             residency: Residency::divided(parts, pages, &rules.victim),
             parts: parts.iter().map(|&slots| Emptying::of(slots, &rules)).collect(),
             recent: RecentPages::new(entries.min(pages), pages),
+            forgets_at: rules.classes.forgotten_every.map_or(Ns::ZERO, |every| Ns(every.0)),
             policy,
             whole: (u64::MAX >> (64 - sectors_per_page)) as u32,
             streams: (rules.read_ahead > 0).then(|| ReadStreams::new(rules.read_ahead, pages, sectors_per_page)),
@@ -220,7 +226,7 @@ impl Tier {
     /// written there.
     pub fn write(&mut self, page: u32, sectors: u32, request_sectors: u32) -> WriteTo {
         let access = self.access(page, sectors, request_sectors);
-        let to = if access.resident { WriteTo::Upper } else { self.policy.write(&access) };
+        let to = if self.is_written_in_its_slot(&access) { WriteTo::Upper } else { self.policy.write(&access) };
         // What goes below is used when it gets its place there: until then it may be written again, and is not yet.
         if to == WriteTo::Upper || !self.rules.classes.of_writes {
             self.recent.used(page);
@@ -242,16 +248,35 @@ impl Tier {
         }
     }
 
+    /// Whether a page that has a slot is written there, as ever, but for one of which nothing is known any more and that a write
+    /// covers: that goes where it would without a slot.
+    fn is_written_in_its_slot(&self, access: &Access) -> bool {
+        let Some(slot) = self.residency.slot_of(access.page) else { return false };
+        let Slot { valid, writers, state, .. } = *self.residency.slot(slot);
+        let covers = valid & !access.sectors == 0 && writers == 0 && state == SlotState::Resident;
+        let classes = &self.rules.classes;
+        classes.forgotten_every.is_none() || classes.is_hot(access) || !covers
+    }
+
     /// Whether a write that was to go below, and waited, goes above by now: its page was written there or below meanwhile.
-    pub fn goes_above_by_now(&self, page: u32) -> bool {
-        self.residency.slot_of(page).is_some()
+    pub fn goes_above_by_now(&self, page: u32, sectors: u32) -> bool {
+        self.is_written_in_its_slot(&self.access(page, sectors, 0))
             || self.rules.classes.of_writes && self.recent.uses(page) >= self.rules.classes.hot_uses
+    }
+
+    /// Time passes: what was used lately may be forgotten.
+    pub fn time_passes(&mut self, now: Ns) {
+        let Some(every) = self.rules.classes.forgotten_every else { return };
+        if now > self.forgets_at {
+            self.recent.clear();
+            self.forgets_at = now + Ns(every.0);
+        }
     }
 
     /// Where a write would go now, which is not one yet.
     pub fn would_write(&mut self, page: u32, sectors: u32, request_sectors: u32) -> WriteTo {
         let access = self.access(page, sectors, request_sectors);
-        if access.resident { WriteTo::Upper } else { self.policy.write(&access) }
+        if self.is_written_in_its_slot(&access) { WriteTo::Upper } else { self.policy.write(&access) }
     }
 
     /// Whether a request is sequential.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ninescope.mqsim.report import Drive, Left, Part
@@ -21,6 +21,10 @@ _NS = 1 << 40
 _RATE = ("Data_Cache_DRAM_Data_Rate", "Data_Cache_DRAM_Data_Busrt_Size")
 _ACCESS = ("Data_Cache_DRAM_tRCD", "Data_Cache_DRAM_tCL", "Data_Cache_DRAM_tRP")
 _ROW = "Data_Cache_DRAM_Row_Size"
+# MQSim knows all pages that were written within a second; a drive writes no more than so many.
+_WRITTEN_IN_A_SECOND = 1 << 19
+# Up to here the times of sizes are told.
+_LARGEST = 1 << 20
 # Banks of a cache in DRAM, where nothing else is said.
 _BANKS = 8
 
@@ -120,11 +124,15 @@ def keep_rewritten(part: Drive, device: Sheet, written: Written) -> None:
     cache, why = _of_banks(part, device)
     part.put("dram.cache", f"{cache}B", why)
     _write_through(part, device, written, cache)
-    stays = "--as mqsim: a page that was written lately stays in the cache, others are programmed at once"
+    stays = "--as mqsim: what was written in this second stays in the cache, the rest is programmed at once"
     slots, waiting = cache // _page_bytes(part), part.cache_bound
     free = {"evict_free": float(f"{waiting / slots:.4g}")} if waiting < slots else {}
-    part.put("tier.placement", {"policy": "rewritten", **free}, stays)
+    known = min(max(1, _WRITTEN_IN_A_SECOND // slots), 1000)
+    lately = {"recent_writes": float(known), "forget_every": "1s"}
+    part.put("tier.placement", {"policy": "rewritten", **lately, **free}, stays)
     _parts(part, device)
+    if not _is_shared(device) and len(written.flows) > 1:
+        part.put("dram.jobs_in_turn", True, "--as mqsim: flows that share no cache have DRAM in turn")
     part.buffer_alone = lambda: _write_through(part, device, written, 0)
 
 
@@ -255,6 +263,25 @@ def _times_as_mqsim(part: Drive, device: Sheet, written: Written) -> None:
     )
     part.put("dram.rate", f"{rate}B/s", why)
     part.put("dram.access", f"{times.open}ns", "Data_Cache_DRAM_tRCD + Data_Cache_DRAM_tCL")
+    largest = min(max(sizes) * _SECTOR, _LARGEST)
+    if largest > times.row:
+        of_sizes = range(_SECTOR, largest + 1, _SECTOR)
+        points = [(size, round(times.as_mqsim(size) - times.open)) for size in of_sizes]
+        told = [{"size": f"{size}B", "time": f"{time}ns"} for size, time in _corners(points)]
+        part.put("dram.transfer_times", told, "--as mqsim: the same formula, of what is let in together")
+
+
+def _corners(points: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Keep the points between which all others lie on straight lines from the origin on, to 1 ns."""
+    kept, first = [(0, 0)], 0
+    for number, (size, time) in enumerate(points):
+        begin, of_begin = kept[-1]
+        slope = (time - of_begin) / (size - begin)
+        between = points[first:number]
+        if any(abs(of_begin + slope * (one - begin) - taken) > 1 for one, taken in between):
+            kept.append(points[number - 1])
+            first = number
+    return [*kept[1:], points[-1]]
 
 
 def _of_file(device: Sheet) -> Times:

@@ -234,6 +234,8 @@ impl Checker {
                 | Event::UnitTrimmed { .. }
                 | Event::UnitRead { .. }
                 | Event::UnitRepaired { .. }
+                | Event::UnitLost { .. }
+                | Event::UnitMadeWrong { .. }
                 | Event::ReadReported { .. }
                 | Event::ReadWrong { .. }
         );

@@ -212,7 +212,7 @@ impl Checker {
             book.written(view, lpa)?;
         }
         if let Some(book) = &mut self.dram {
-            book.placed(view, slot)?;
+            book.placed(view, slot, lpa)?;
         }
         self.map_is_changed_by(view, slot, lpa)?;
         self.unit_moved(view, lpa, Source::Host);
@@ -226,8 +226,9 @@ impl Checker {
         self.lies_in_its_partition(view, lpa, new)?;
         self.host_unit_placed(view, (old, new), Some(self.requests.last_of(slot).lane))?;
         if let (Some(book), Some(banks)) = (&mut self.tier, &mut self.banks) {
-            banks.done_in_flash(slot, mask_of(&request, lpa, sectors_per_unit(view)).count_ones());
-            book.written_below(view, lpa.0)?;
+            let sectors = mask_of(&request, lpa, sectors_per_unit(view));
+            banks.done_in_flash(slot, sectors.count_ones());
+            book.written_below(view, lpa.0, sectors)?;
         }
         if let Some(book) = &mut self.streams {
             book.written(view, lpa, (old, new), Some(&request))?;

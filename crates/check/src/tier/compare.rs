@@ -20,6 +20,7 @@ pub struct Counts {
     pub copied_up: u64,
     pub moved_up: u64,
     pub superseded_below: u64,
+    pub replaced_above: u64,
     pub written_through: u64,
     pub writes_held: u64,
 }
@@ -110,6 +111,7 @@ impl TierBook {
             ("copied_up", said.copied_up, own.copied_up),
             ("moved_up", said.moved_up, own.moved_up),
             ("superseded_below", said.superseded_below, own.superseded_below),
+            ("replaced_above", said.replaced_above, own.replaced_above),
             ("written_through", said.written_through, own.written_through),
             ("writes_held", said.writes_held, own.writes_held),
         ] {

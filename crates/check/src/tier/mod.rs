@@ -85,6 +85,7 @@ fn first_slots(part: &TierPart) -> Vec<u32> {
 
 /// The account of a drive with two media.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools)] // independent facts of the drive
 pub struct TierBook {
     lower: Lower,
     write_back: WriteBack,
@@ -105,6 +106,10 @@ pub struct TierBook {
     /// Pages that left their slots with the last events, with the dirty sectors they had: evictions of clean pages, or
     /// a TRIM.
     just_left: Vec<(u32, u32)>,
+    /// A page was written to flash whose slot it covers.
+    replaced: Option<u32>,
+    /// What was written lately is forgotten from time to time.
+    forgets_recent: bool,
     /// When they did [ns].
     left_at: Ns,
     /// The unit below of this page was forgotten: what makes all sectors dirty is told next.
@@ -156,6 +161,8 @@ impl TierBook {
             evictions: 0,
             fills: 0,
             just_left: Vec::new(),
+            replaced: None,
+            forgets_recent: part.tier().rules().classes.forgotten_every.is_some(),
             left_at: Ns::ZERO,
             superseded: None,
             volatile: part.is_volatile(),
@@ -267,6 +274,8 @@ impl TierBook {
             );
             self.counts.evicted_clean += 1;
         }
+        let page = self.replaced.take();
+        require!(page.is_none(), SlotPartition, now, "page {page:?} was written to flash and has not left its slot");
         if let Some((command, page, sectors)) = self.looked_for_below.take() {
             let what =
                 format!("the command of slot {command} does not look below for sectors {sectors:#x} of page {page}");
@@ -339,6 +348,10 @@ impl TierBook {
             State::Leaving(migration) => {
                 self.left_by_eviction(view, migration, &record)?;
                 below = record.valid;
+            }
+            _ if self.replaced == Some(page) => {
+                self.replaced = None;
+                below = 0;
             }
             // A page of which nothing was written is given back by the fill that took its slot.
             _ if record.valid != 0 => {
@@ -455,15 +468,19 @@ impl TierBook {
         Ok(())
     }
 
-    /// The host writes a page to flash: it has no slot.
-    pub fn written_below(&mut self, view: &View<'_>, page: u32) -> Checked {
-        let slot = self.slot_of(page);
+    /// The host writes sectors of a page to flash: it has no slot, or is about to leave one of which nothing else is wanted.
+    pub fn written_below(&mut self, view: &View<'_>, page: u32, sectors: u32) -> Checked {
+        let Some(slot) = self.slot_of(page) else { return Ok(()) };
+        let record = *self.slot(slot);
+        let covered = record.state == State::Resident && record.valid & !sectors == 0;
         require!(
-            slot.is_none(),
+            self.forgets_recent && covered,
             SlotPartition,
             view.now,
-            "page {page} is written to flash while it is looked for in {slot:?}"
+            "sectors {sectors:#x} of page {page} are written to flash while it is looked for in {slot:?}, {record:?}"
         );
+        self.replaced = Some(page);
+        self.counts.replaced_above += 1;
         Ok(())
     }
 

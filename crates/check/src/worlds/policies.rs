@@ -62,6 +62,9 @@ pub(super) fn set_policy(dice: &mut Dice, drive: &mut toml::Table, key: &str, na
         // Those of a cache that are left out by default.
         defaults.insert("read_ahead".to_owned(), 0.into());
     }
+    if defaults.contains_key("recent_writes") {
+        defaults.insert("forget_every".to_owned(), 0.into());
+    }
     if name == "pages-in-flight" {
         // That which is left out by default.
         defaults.insert("pages".to_owned(), 0.into());
@@ -95,7 +98,11 @@ fn drawn(dice: &mut Dice, parameter: &str, value: &toml::Value) -> Option<toml::
     match parameter {
         "accept_bits" => Some(dice.one_of(&[0, 0, 1, 3, 9]).into()),
         "cycles" => Some(dice.one_of(&[0, 1, 2, 5, 20]).into()),
-        "cycles_set" | "cycles_reset" | "verify_read" | "rber" | "flush_at_rest" if dice.chance(60) => None,
+        "cycles_set" | "cycles_reset" | "verify_read" | "rber" | "flush_at_rest" | "forget_every"
+            if dice.chance(60) =>
+        {
+            None
+        }
         "cycles_set" | "cycles_reset" => Some(dice.one_of(&[0, 1, 3, 9]).into()),
         "verify_read" => Some(text(Duration(dice.one_of(&[1, 40, 3_000])))),
         "rber" => share(dice, &[0.0, 1e-4, 1e-3, 0.1]),
@@ -129,7 +136,7 @@ fn drawn(dice: &mut Dice, parameter: &str, value: &toml::Value) -> Option<toml::
         "pages" => Some(dice.small(1, 4).into()),
         "from" => share(dice, &[0.2, 0.5, 0.8, 1.0]),
         "entry_time" => Some(text(dice.time(0, 3))),
-        "gap" | "longest" => Some(text(dice.time(1, 6))),
+        "gap" | "longest" | "forget_every" => Some(text(dice.time(1, 6))),
         "remaining" => share(dice, &[0.1, 0.5, 0.8]),
         "below" => Some(dice.small(1, 6).into()),
         "above" => share(dice, &[0.0, 0.3, 0.5, 0.75, 1.0]),

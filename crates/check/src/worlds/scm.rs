@@ -1,6 +1,6 @@
 //! Storage-class memory of worlds: a few slots, so that everything waits for them.
 
-use ninescope::config::{CopyPathConfig, DramConfig, PulseOrderConfig, ScmConfig, TierSection};
+use ninescope::config::{CopyPathConfig, DramConfig, PulseOrderConfig, ScmConfig, TierSection, TransferTime};
 use ninescope_model::units::Bytes;
 use ninescope_tier::policies::Below;
 
@@ -50,9 +50,21 @@ pub(super) fn dram(dice: &mut Dice, drive: &mut toml::Table, caches: bool) {
         banks: scm.channels * scm.banks_per_channel,
         access: scm.command_address,
         rate: scm.channel_rate,
+        transfer_times: Vec::new(),
+        jobs_in_turn: false,
         power_protected: dice.chance(20),
     };
     drive.insert("dram".to_owned(), toml::Value::try_from(dram).expect("a cache is TOML"));
+}
+
+/// What data of some sizes take of the bus, which need not be more for more of them.
+fn transfer_times(dice: &mut Dice) -> Vec<TransferTime> {
+    let mut size = 0;
+    let told = (0..dice.small(1, 4)).map(|_| {
+        size += u64::from(dice.small(1, 20)) * 512;
+        TransferTime { size: Bytes(size), time: dice.time(1, 4) }
+    });
+    told.collect()
 }
 
 /// Beside a cache in DRAM, or without one, data and the map go through it on some drives with flash.
@@ -68,12 +80,18 @@ pub(super) fn shared_dram(dice: &mut Dice, drive: &mut toml::Table) {
         banks: DRAM_BANKS,
         access: dice.time(0, 4),
         rate: dice.rate(),
+        transfer_times: Vec::new(),
+        jobs_in_turn: false,
         power_protected: false,
     });
     let uses = [60, 60, 50].map(|percent| dice.chance(percent));
     if dice.chance(50) && uses.contains(&true) {
         [dram.write_buffer, dram.read_data, dram.map] = uses;
         dram.cut_through = dram.write_buffer && dice.chance(30);
+        dram.jobs_in_turn = dice.chance(30);
+        if dice.chance(25) {
+            dram.transfer_times = transfer_times(dice);
+        }
         dram.cache = cache.as_ref().map(|cache| cache.capacity);
         dram.capacity = Bytes(dram.capacity.0 + (1 << 30));
     } else if cache.is_none() {

@@ -11,6 +11,7 @@ use super::tier::pages_of;
 use super::{Device, Flow};
 use crate::dram::{Dram, DramAccess, DramConfig, DramUse};
 use crate::error::SimulationError;
+use crate::flash::WriteEntry;
 use crate::host::{HostCommand, LinkJob};
 use crate::meter::{DRAM, Parts, SPLIT_WHOLE};
 use crate::policies::mapping::ENTRY_BYTES;
@@ -94,7 +95,10 @@ impl<K: Kind> Device<K> {
     /// What waited for an access goes on.
     fn dram_access_ended(&mut self, access: &DramAccess) -> Result<(), SimulationError> {
         match access.usage {
-            DramUse::WriteIn if self.cuts_through() => self.end_part(access.command, &mut Parts::default(), NONE),
+            DramUse::WriteIn if self.cuts_through() => {
+                let mut parts = self.run.transactions.take_merge(access.merge);
+                self.end_part(access.command, &mut parts, NONE)
+            }
             DramUse::WriteIn if self.flow == Flow::Tier => self.start_tiered_write_when_mapped(access.command),
             DramUse::WriteIn => self.look_up_in_dram(access.command),
             DramUse::LookUp if self.flow == Flow::Tier => self.start_tiered_when_mapped(access.command),
@@ -150,7 +154,7 @@ impl<K: Kind> Device<K> {
         if !self.goes_into_dram_first() {
             return self.look_up_in_dram(index);
         }
-        self.data_come_in(index, self.host.command(index).sectors);
+        self.come_in(index, u64::from(self.host.command(index).sectors), NONE);
         Ok(())
     }
 
@@ -161,7 +165,7 @@ impl<K: Kind> Device<K> {
         match if self.goes_into_dram_first() { self.sectors_written_below(index) } else { 0 } {
             0 => self.start_tiered_write_when_mapped(index),
             below => {
-                self.data_come_in(index, below);
+                self.come_in(index, u64::from(below), NONE);
                 Ok(())
             }
         }
@@ -179,33 +183,77 @@ impl<K: Kind> Device<K> {
         self.dram.as_ref().is_some_and(|dram| dram.config().goes_in_first())
     }
 
-    /// So many sectors of a write go into the write buffer.
-    fn data_come_in(&mut self, index: u32, sectors: u32) {
-        let crossing = DramAccess::of(DramUse::WriteIn, u64::from(sectors) * SECTOR_BYTES, self.run.now);
-        self.ask_dram(DramAccess { command: index, ..crossing });
-    }
-
     /// Whether data go to their dies as they come into the write buffer.
     #[inline]
     pub(super) fn cuts_through(&self) -> bool {
         self.waits_for_memory && self.dram.as_ref().is_some_and(|dram| dram.config().cut_through)
     }
 
-    /// So many sectors of a write that sets out come into the write buffer while they go on: another part of it.
+    /// A write that is cut through sets out. What gets its place at once comes in together; all of one that waits for its program
+    /// comes in beside that, as another part of it.
     #[inline(never)]
-    pub(super) fn data_come_in_beside(&mut self, index: u32, sectors: u32) {
-        self.run.transactions.has_several_parts(index, false);
-        self.host.has_another_part(index);
-        self.data_come_in(index, sectors);
+    pub(super) fn cut_through_sets_out(&mut self, index: u32) {
+        if self.ends_at_program(self.host.command(index)) {
+            let tiered = self.flow == Flow::Tier;
+            let sectors = if tiered { self.sectors_written_below(index) } else { self.host.command(index).sectors };
+            if sectors > 0 {
+                self.come_in_as_another_part(index, u64::from(sectors));
+            }
+        } else if let Some(dram) = &mut self.dram {
+            dram.sets_out(index);
+        }
     }
 
-    /// The same on a drive with two media, of what goes below.
+    /// The write has set out.
     #[inline(never)]
-    pub(super) fn tiered_data_come_in_beside(&mut self, index: u32) {
-        let below = self.sectors_written_below(index);
-        if below > 0 {
-            self.data_come_in_beside(index, below);
+    pub(super) fn cut_through_has_set_out(&mut self, index: u32) {
+        let Some(incoming) = self.dram.as_mut().and_then(|dram| dram.has_set_out()) else { return };
+        match incoming.parts {
+            0 if incoming.sectors == 0 => {}
+            0 => self.come_in_as_another_part(index, incoming.sectors),
+            parts => {
+                for _ in 1..parts {
+                    self.host.part_ends(index);
+                }
+                self.come_in(index, incoming.sectors, NONE);
+            }
         }
+    }
+
+    /// Sectors of an entry got their place in the buffer, those of some of its units.
+    #[inline(never)]
+    pub(super) fn some_come_in(&mut self, entry: &WriteEntry, units: u32) {
+        if entry.source != Source::Host || entry.at_program {
+            return;
+        }
+        let sectors = u64::from(units) * self.sectors_of_each(entry);
+        if !self.dram.as_mut().is_some_and(|dram| dram.joins_incoming(entry.command, sectors, false)) {
+            self.come_in_as_another_part(entry.command, sectors);
+        }
+    }
+
+    /// The last units of an entry got their places: it is done when they are in.
+    #[inline(never)]
+    pub(super) fn the_last_come_in(&mut self, entry: &WriteEntry, units: u32) {
+        let sectors = u64::from(units) * self.sectors_of_each(entry);
+        let parts = self.parts_before_placing(entry);
+        if self.dram.as_mut().is_some_and(|dram| dram.joins_incoming(entry.command, sectors, true)) {
+            // Nothing of a command that sets out has waited.
+            return;
+        }
+        let merge = self.run.transactions.keep_merge(Some(&parts));
+        self.come_in(entry.command, sectors, merge);
+    }
+
+    fn come_in_as_another_part(&mut self, index: u32, sectors: u64) {
+        self.run.transactions.has_several_parts(index, false);
+        self.host.has_another_part(index);
+        self.come_in(index, sectors, NONE);
+    }
+
+    fn come_in(&mut self, command: u32, sectors: u64, merge: u32) {
+        let crossing = DramAccess::of(DramUse::WriteIn, sectors * SECTOR_BYTES, self.run.now);
+        self.ask_dram(DramAccess { command, merge, ..crossing });
     }
 
     /// A command asks the map where its units lie: one row for each page of it, one entry for each unit.
@@ -281,7 +329,7 @@ impl<K: Kind> Device<K> {
     /// go. Returns whether there are any.
     #[inline(never)]
     pub(super) fn pages_leave_dram(&mut self, command: &FlashCommand) -> bool {
-        let Some(config) = self.dram.as_ref().map(|dram| *dram.config()) else { return false };
+        let Some(config) = self.dram.as_ref().map(|dram| dram.config()) else { return false };
         let (of_buffer, map) = (config.goes_in_first(), config.map);
         if command.kind != CommandKind::Program {
             return false;
@@ -365,8 +413,8 @@ impl<K: Kind> Device<K> {
     /// The access of flash with which a command ends and whose data were in DRAM, `NONE` where it ends with what the controller
     /// answered; none where it ends with something else.
     fn data_ended_with(&self, index: u32, transaction: u32) -> Option<u32> {
-        let config = *self.dram.as_ref()?.config();
-        let DramConfig { cut_through, read_data, map, .. } = config;
+        let config = self.dram.as_ref()?.config();
+        let DramConfig { cut_through, read_data, map, .. } = *config;
         let of_flash = || transaction != NONE && self.run.transactions.slab[transaction].is_of_flash();
         let had_data = match self.host.command(index).op {
             Op::Read => transaction == NONE || read_data && of_flash(),

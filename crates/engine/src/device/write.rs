@@ -5,7 +5,7 @@ use std::ops::{Range, RangeInclusive};
 use ninescope_ftl::policies::Told;
 use ninescope_ftl::{Placed, Residence};
 use ninescope_kernel::NONE;
-use ninescope_model::{CacheHint, Cause, Lpa, Ppa, SECTOR_BYTES, Source};
+use ninescope_model::{CacheHint, Cause, Lpa, Ppa, SECTOR_BYTES, SlotId, Source};
 
 use super::kind::Kind;
 use super::{Device, Flow};
@@ -50,8 +50,9 @@ impl<K: Kind> Device<K> {
         }
         let entries = u32::from(head_partial) + u32::from(tail_partial) + pieces;
         self.host.has_parts(index, units.max(entries));
-        if self.cuts_through() {
-            self.data_come_in_beside(index, command.sectors);
+        let cut_through = self.cuts_through();
+        if cut_through {
+            self.cut_through_sets_out(index);
         }
         if head_partial && tail_partial && self.rests_share_page(index, first, last) {
             self.queue_read_modify_write(index, first..=last, None)?;
@@ -65,6 +66,9 @@ impl<K: Kind> Device<K> {
             self.place_or_stall(self.entry(index, whole.start, whole.end))?;
         } else if pieces > 1 {
             self.place_pieces(index, whole)?;
+        }
+        if cut_through {
+            self.cut_through_has_set_out(index);
         }
         Ok(())
     }
@@ -107,7 +111,7 @@ impl<K: Kind> Device<K> {
 
     /// Whether a write is done when its last unit is programmed: there is no write buffer, or it asks for that.
     #[inline]
-    fn ends_at_program(&self, command: &HostCommand) -> bool {
+    pub(super) fn ends_at_program(&self, command: &HostCommand) -> bool {
         self.flash.completes_at_program() | command.fua
     }
 
@@ -226,10 +230,10 @@ impl<K: Kind> Device<K> {
     }
 
     /// Sectors of the host in each unit of an entry.
-    fn sectors_of_each(&self, entry: &WriteEntry) -> u64 {
+    pub(super) fn sectors_of_each(&self, entry: &WriteEntry) -> u64 {
         match entry.merged_with {
             None => u64::from(self.flash.geometry().sectors_per_unit()),
-            Some(_) => u64::from(self.sectors_of_unit(entry.command, entry.next).count_ones()),
+            Some(_) => u64::from(self.sectors_of_unit(entry.command, entry.end - 1).count_ones()),
         }
     }
 
@@ -237,13 +241,16 @@ impl<K: Kind> Device<K> {
 
     /// Places the units of an entry, behind those that wait already. One whose turn had come keeps it.
     pub(super) fn place_or_stall(&mut self, mut entry: WriteEntry) -> Result<(), SimulationError> {
-        let before_it = self.flash.before_in_line(&entry);
+        let (before_it, first) = (self.flash.before_in_line(&entry), entry.next);
         if before_it == 0 {
-            match self.place(&mut entry)? {
-                Placing::Done => return self.entry_placed(&entry),
+            let placing = self.place(&mut entry)?;
+            match placing {
+                Placing::Done => return self.entry_placed(&entry, first),
                 Placing::ReadsAgain | Placing::GoesAbove | Placing::NotWanted => return Ok(()),
-                Placing::Waits if self.flash.is_read_only() => return self.entry_refused(&entry),
-                Placing::Waits => {}
+                Placing::Waits => self.some_placed(&entry, first),
+            }
+            if self.flash.is_read_only() {
+                return self.entry_refused(&entry);
             }
         }
         let cause = self.flash.join_line(&mut self.run, before_it, entry);
@@ -259,19 +266,22 @@ impl<K: Kind> Device<K> {
         self.flash.lines_are_tried();
         while let Some(line) = self.flash.next_line() {
             let Some(mut entry) = self.flash.first_in_line(line, self.run.now) else { break };
+            let first = entry.next;
             match self.place(&mut entry)? {
                 Placing::Waits if self.flash.is_read_only() => {
+                    self.some_placed(&entry, first);
                     self.flash.first_leaves_line(line);
                     self.entry_refused(&entry)?;
                 }
                 Placing::Waits => {
+                    self.some_placed(&entry, first);
                     self.flash.keep_first_in_line(line, entry);
                     self.flash.touch_gc_of_full_pools();
                 }
                 Placing::ReadsAgain | Placing::GoesAbove | Placing::NotWanted => self.flash.first_leaves_line(line),
                 Placing::Done => {
                     self.flash.first_leaves_line(line);
-                    self.entry_placed(&entry)?;
+                    self.entry_placed(&entry, first)?;
                 }
             }
         }
@@ -288,7 +298,7 @@ impl<K: Kind> Device<K> {
             _ if self.flow == Flow::Zoned => return self.place_in_zone(entry),
             _ => {}
         }
-        if self.tier.as_ref().is_some_and(|part| part.goes_above_by_now(entry.next)) {
+        if self.goes_above_by_now(entry) {
             self.run.transactions.drop_merge(entry.merge);
             self.redirect_write(entry.command, entry.next)?;
             return Ok(Placing::GoesAbove);
@@ -336,10 +346,10 @@ impl<K: Kind> Device<K> {
                 self.flash.page_gets(&placed, mask.count_ones() as u16);
             }
             self.flash.overtake_flush_reads(lpa);
-            if let Some(part) = &mut self.tier {
-                part.placed_below(lpa.0);
-            }
             self.host_unit_written(entry, lpa)?;
+            if let Some(slot) = self.tier.as_mut().and_then(|part| part.placed_below(lpa.0)) {
+                self.page_left_slot(lpa.0, SlotId(slot))?;
+            }
             if may_wait_for_it {
                 self.flash.written_last(&mut self.run, &placed, entry.command);
             }
@@ -352,6 +362,12 @@ impl<K: Kind> Device<K> {
             entry.begun = true;
         }
         Ok(Placing::Done)
+    }
+
+    /// Whether a page is to be written above, where it was to go to flash.
+    fn goes_above_by_now(&self, entry: &WriteEntry) -> bool {
+        let sectors = || self.sectors_of_unit(entry.command, entry.next);
+        self.tier.as_ref().is_some_and(|part| part.goes_above_by_now(entry.next, sectors()))
     }
 
     /// Places a page that goes down. It occupies a page of flash by itself, which is sent to its die at once: its slot
@@ -388,9 +404,17 @@ impl<K: Kind> Device<K> {
         Ok(Placing::Done)
     }
 
-    /// All units of an entry are placed: a buffered write is done with them. Where the write waits for their program, their
-    /// pages go out now, full or not; without a write buffer there are no others.
-    fn entry_placed(&mut self, entry: &WriteEntry) -> Result<(), SimulationError> {
+    /// Units of an entry from `first` on are placed, others of it wait.
+    fn some_placed(&mut self, entry: &WriteEntry, first: u32) {
+        if entry.next > first && self.cuts_through() {
+            self.some_come_in(entry, entry.next - first);
+        }
+    }
+
+    /// All units of an entry are placed, the last of them from `first` on: a buffered write is done with them, or when they are in
+    /// DRAM. Where the write waits for their program, their pages go out now, full or not; without a write buffer there are no
+    /// others.
+    fn entry_placed(&mut self, entry: &WriteEntry, first: u32) -> Result<(), SimulationError> {
         if entry.source != Source::Host {
             return Ok(());
         }
@@ -400,6 +424,10 @@ impl<K: Kind> Device<K> {
             } else {
                 self.send_awaited_pages()
             };
+        }
+        if self.cuts_through() {
+            self.the_last_come_in(entry, entry.next - first);
+            return Ok(());
         }
         let mut parts = self.parts_before_placing(entry);
         self.finish_part(entry.command, &mut parts, NONE)

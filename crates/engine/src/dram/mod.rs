@@ -7,6 +7,8 @@
 mod queue;
 mod spent;
 
+use std::sync::Arc;
+
 use ninescope_kernel::{NONE, Ns, Rate};
 use serde::Serialize;
 
@@ -16,17 +18,52 @@ use crate::run::Run;
 use queue::Queue;
 use spent::{Moved, Spent};
 
+/// How long data take of the bus, told for some sizes [B, ns]: between two of them along a line, beyond the last in proportion.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TransferTimes(Arc<[(u64, Ns)]>);
+
+impl TransferTimes {
+    /// Of sizes that rise, each above zero.
+    pub fn new(told: Vec<(u64, Ns)>) -> Self {
+        Self(told.into())
+    }
+
+    /// The sizes, with the time of each.
+    pub fn told(&self) -> &[(u64, Ns)] {
+        &self.0
+    }
+
+    /// How long so many bytes take, to the next whole nanosecond; none where nothing is told.
+    pub fn time(&self, bytes: u64) -> Option<Ns> {
+        let (last, of_last) = *self.0.last()?;
+        if bytes > last {
+            return Some(Ns((u128::from(of_last.0) * u128::from(bytes)).div_ceil(u128::from(last)) as u64));
+        }
+        let next = self.0.partition_point(|(size, _)| *size < bytes);
+        let (size, time) = self.0[next];
+        let (before, of_before) = if next == 0 { (0, Ns::ZERO) } else { self.0[next - 1] };
+        let (way, whole) = (u128::from(bytes - before), u128::from(size - before));
+        let (from, to) = (u128::from(of_before.0) * (whole - way), u128::from(time.0) * way);
+        Some(Ns((from + to).div_ceil(whole) as u64))
+    }
+}
+
 /// What a drive has in its DRAM, and how long an access takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // four users, each of which is there or not, and how one of them goes on
 pub struct DramConfig {
     /// What each access takes of the bus beside its data: row and column [ns].
     pub access: Ns,
     /// Rate of the bus [B/s].
     pub rate: Rate,
+    /// How long data take of it otherwise than by its rate.
+    pub times: TransferTimes,
+    /// Holders have it in turn, not whoever asked first.
+    pub in_turn: bool,
     /// What the host writes goes into it, and from there to the dies.
     pub write_buffer: bool,
-    /// It goes to the dies as it comes in: a program reads none of it from there, and does not wait until it is in.
+    /// It goes to the dies as it comes in, each part when it gets its place in the buffer: a program reads none of it from there, and
+    /// does not wait until it is in.
     pub cut_through: bool,
     /// What is read of flash for the host goes into it, and from there to the host.
     pub read_data: bool,
@@ -44,7 +81,7 @@ impl DramConfig {
 
     /// How long the bus is taken by something that opens so many rows and moves so many bytes.
     pub fn time(&self, rows: u32, bytes: u64) -> Ns {
-        Ns(self.access.0 * u64::from(rows)) + self.rate.burst(bytes)
+        Ns(self.access.0 * u64::from(rows)) + self.times.time(bytes).unwrap_or_else(|| self.rate.burst(bytes))
     }
 }
 
@@ -84,6 +121,8 @@ pub struct DramAccess {
     pub link_bytes: u64,
     /// When it was, or will be, asked for.
     pub asked: Ns,
+    /// Of what is cut through: where the time of its part of the command went before; `NONE` for nowhere.
+    pub merge: u32,
     /// For whom it is, as a holder: a tenant, or the drive; of no meaning on a drive with one tenant.
     pub holder: u16,
 }
@@ -91,14 +130,24 @@ pub struct DramAccess {
 impl DramAccess {
     /// One access of so many bytes, for nobody yet.
     pub fn of(usage: DramUse, bytes: u64, asked: Ns) -> Self {
-        Self { usage, command: NONE, transaction: NONE, rows: 1, bytes, link_bytes: bytes, asked, holder: 0 }
+        Self {
+            usage,
+            command: NONE,
+            transaction: NONE,
+            rows: 1,
+            bytes,
+            link_bytes: bytes,
+            asked,
+            merge: NONE,
+            holder: 0,
+        }
     }
 }
 
 /// What was counted on the bus since measuring began, without what a cache does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DramCounters {
-    /// Host writes whose data came in.
+    /// Times that data of host writes came in: once of each, or with what is cut through once for what got its place together.
     pub writes_in: u64,
     /// Pages that left the write buffer for their dies, with those of the map that are programmed beside them.
     pub pages_out: u64,
@@ -135,6 +184,17 @@ impl DramCounters {
     }
 }
 
+/// Data of a command that come into the write buffer together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Incoming {
+    /// The command.
+    pub command: u32,
+    /// Sectors of them.
+    pub sectors: u64,
+    /// Parts of the command that end when they are in.
+    pub parts: u32,
+}
+
 /// The DRAM of a drive.
 #[derive(Debug)]
 pub struct Dram {
@@ -147,6 +207,8 @@ pub struct Dram {
     /// Time taken since measuring began [ns].
     busy: Ns,
     counters: DramCounters,
+    /// What comes into the write buffer for the command that sets out, in one go.
+    incoming: Option<Incoming>,
     /// Where the time of commands inside went before they set out.
     fronts: Spent,
     /// The same of what the controller answers of a read by itself and of what of a write is cut through, by command, and of page
@@ -162,12 +224,13 @@ impl Dram {
     pub fn new(config: &DramConfig, holders: usize) -> Self {
         let spent = || Spent::new(holders);
         Self {
-            config: *config,
-            queue: Queue::default(),
+            config: config.clone(),
+            queue: Queue::new(if config.in_turn { holders } else { 1 }),
             present: None,
             free_at: Ns::ZERO,
             busy: Ns::ZERO,
             counters: DramCounters::default(),
+            incoming: None,
             fronts: spent(),
             answers: spent(),
             accesses: spent(),
@@ -185,6 +248,27 @@ impl Dram {
     /// An access is asked for, or will be.
     pub(crate) fn ask(&mut self, access: DramAccess) {
         self.queue.push(access);
+    }
+
+    /// A command sets out: what of it gets its place until [`Self::has_set_out`] comes in together.
+    pub(crate) fn sets_out(&mut self, command: u32) {
+        self.incoming = Some(Incoming { command, ..Incoming::default() });
+    }
+
+    /// The command has set out: what comes in of it.
+    pub(crate) fn has_set_out(&mut self) -> Option<Incoming> {
+        self.incoming.take()
+    }
+
+    /// Sectors of a command got their place, with all of one of its parts or, with `whole` unset, some of it. Returns whether they
+    /// come in with others.
+    pub(crate) fn joins_incoming(&mut self, command: u32, sectors: u64, whole: bool) -> bool {
+        let Some(incoming) = self.incoming.as_mut().filter(|incoming| incoming.command == command) else {
+            return false;
+        };
+        incoming.sectors += sectors;
+        incoming.parts += u32::from(whole);
+        true
     }
 
     /// When the bus has something to do or to decide next, if nothing else is asked for.
@@ -213,15 +297,16 @@ impl Dram {
     /// The next access begins, if the bus is free and something else does not come first that was asked for before it.
     /// Returns it and when it ends.
     pub(crate) fn begin(&mut self, now: Ns, other_asked: Option<Ns>) -> Option<(DramAccess, Ns)> {
-        let asked = self.queue.first_asked().filter(|asked| *asked <= now && self.is_free(now))?;
+        let (line, asked) = self.queue.next(now).filter(|_| self.is_free(now))?;
         if other_asked.is_some_and(|other| other < asked) {
             return None;
         }
-        let access = self.queue.pop()?;
+        let access = self.queue.pop(line)?;
         let until = now + self.config.time(access.rows, access.bytes);
         self.counters.count(&access, access.asked < now);
         self.note_wait(&access, now, until);
-        self.moved.add(now, until, access.holder, access.asked);
+        let oldest = self.queue.first_asked().map_or(access.asked, |first| first.min(access.asked));
+        self.moved.add(now, until, access.holder, oldest);
         self.take(now, until);
         self.present = Some(access);
         Some((access, until))
@@ -257,7 +342,11 @@ impl Dram {
                 (&mut self.accesses, index)
             }
             (DramUse::ReadOut, NONE) => (&mut self.answers, access.command),
-            (DramUse::WriteIn, _) if self.config.cut_through => (&mut self.answers, access.command),
+            // The part that comes in last is what its command ends with.
+            (DramUse::WriteIn, _) if self.config.cut_through => {
+                self.answers.forget(access.command);
+                (&mut self.answers, access.command)
+            }
             (DramUse::ReadOut, index) => (&mut self.accesses, index),
             _ => (&mut self.fronts, access.command),
         };
@@ -338,6 +427,8 @@ mod tests {
 
     fn dram() -> Dram {
         let config = DramConfig {
+            times: TransferTimes::default(),
+            in_turn: false,
             access: Ns(30),
             rate: Rate(1_000_000_000),
             write_buffer: true,
@@ -347,6 +438,29 @@ mod tests {
             cache: true,
         };
         Dram::new(&config, 1)
+    }
+
+    #[test]
+    fn holders_have_it_in_turn() {
+        let mut dram = Dram::new(&DramConfig { in_turn: true, ..dram().config }, 3);
+        for (holder, asked) in [(0, 0), (0, 0), (0, 1), (1, 2), (2, 500), (1, 3)] {
+            dram.ask(DramAccess { holder, ..DramAccess::of(DramUse::WriteIn, 100, Ns(asked)) });
+        }
+        let mut order = Vec::new();
+        while let Some(at) = dram.next_at() {
+            dram.ended(at);
+            order.extend(dram.begin(at, None).map(|(access, _)| access.holder));
+        }
+        // Each takes 130 ns: the third has not asked when the second one has been there for the first time.
+        assert_eq!(order, [0, 1, 0, 1, 2, 0]);
+    }
+
+    #[test]
+    fn times_told_for_sizes_lie_on_lines() {
+        let times = TransferTimes::new(vec![(1_000, Ns(500)), (2_000, Ns(100)), (4_000, Ns(200))]);
+        let taken = [1, 500, 1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 6_001].map(|size| times.time(size));
+        assert_eq!(taken, [1, 250, 500, 300, 100, 150, 200, 300, 301].map(|time| Some(Ns(time))));
+        assert_eq!(TransferTimes::default().time(1), None);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Accesses that wait for the bus: in the order in which they are asked for, and of one instant in that of announcing.
+//! Accesses that wait for the bus: in the order in which they are asked for, and of one instant in that of announcing; or each
+//! holder's in that order, and the holders in turn.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -27,28 +28,49 @@ impl PartialOrd for Waiting {
 }
 
 /// The queue.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Queue {
-    waiting: BinaryHeap<Reverse<Waiting>>,
+    /// One line for all, or one for each holder.
+    lines: Vec<BinaryHeap<Reverse<Waiting>>>,
+    /// The line that had the bus last.
+    turn: usize,
     queued: u64,
 }
 
 impl Queue {
+    /// Of so many lines.
+    pub fn new(lines: usize) -> Self {
+        Self { lines: vec![BinaryHeap::new(); lines.max(1)], turn: 0, queued: 0 }
+    }
+
     pub fn push(&mut self, access: DramAccess) {
-        self.waiting.push(Reverse(Waiting { order: self.queued, access }));
+        let line = if self.lines.len() == 1 { 0 } else { usize::from(access.holder) };
+        self.lines[line].push(Reverse(Waiting { order: self.queued, access }));
         self.queued += 1;
     }
 
-    pub fn pop(&mut self) -> Option<DramAccess> {
-        self.waiting.pop().map(|Reverse(waiting)| waiting.access)
+    /// Which line has its turn, and when its first was asked for: of those of which something waits by now.
+    pub fn next(&self, now: Ns) -> Option<(usize, Ns)> {
+        let of = |line: usize| Some((line, first(&self.lines[line])?));
+        let count = self.lines.len();
+        (1..=count).filter_map(|step| of((self.turn + step) % count)).find(|(_, asked)| *asked <= now)
+    }
+
+    pub fn pop(&mut self, line: usize) -> Option<DramAccess> {
+        self.turn = line;
+        self.lines[line].pop().map(|Reverse(waiting)| waiting.access)
     }
 
     /// When the first one was asked for, or will be.
     pub fn first_asked(&self) -> Option<Ns> {
-        self.waiting.peek().map(|Reverse(waiting)| waiting.access.asked)
+        self.lines.iter().filter_map(first).min()
     }
 
     pub fn len(&self) -> usize {
-        self.waiting.len()
+        self.lines.iter().map(BinaryHeap::len).sum()
     }
+}
+
+fn first(line: &BinaryHeap<Reverse<Waiting>>) -> Option<Ns> {
+    line.peek().map(|Reverse(waiting)| waiting.access.asked)
 }

@@ -1,7 +1,7 @@
 //! The controller's DRAM: who takes its bus for how long, worked out by hand; what a saturated bus lets through, and how long
 //! arrivals of chance wait for it, against closed forms.
 
-use ninescope_engine::{Device, DramConfig, DramCounters, LaneConfig, Plain, WriteCompletion};
+use ninescope_engine::{Device, DramConfig, DramCounters, LaneConfig, Plain, TransferTimes, WriteCompletion};
 use ninescope_kernel::{Ns, RandomStream, Rate};
 use ninescope_model::{Arrival, Cause, Op, Request};
 use ninescope_oracles::queueing::md1_mean_wait;
@@ -28,6 +28,8 @@ fn dram() -> DramConfig {
     DramConfig {
         access: Ns(ROW),
         rate: Rate(1_000_000_000),
+        times: TransferTimes::default(),
+        in_turn: false,
         write_buffer: false,
         cut_through: false,
         read_data: false,
@@ -75,7 +77,7 @@ fn a_page_leaves_dram_for_its_die_ahead_of_what_comes_in_later() {
 #[test]
 fn read_data_go_in_and_out_and_meet_writes_on_the_way() {
     let both = DramConfig { write_buffer: true, read_data: true, ..dram() };
-    let run = drive(both).run(vec![read(0, 0)]);
+    let run = drive(both.clone()).run(vec![read(0, 0)]);
     assert_eq!(run.latency(0), UNIT_READ + 2 * UNIT);
     let parts = [(Cause::CommandArray, COMMAND + READ), (Cause::Transfer, UNIT_TRANSFER), (Cause::Dram, 2 * UNIT)];
     assert_eq!(run.parts(Op::Read), parts);
@@ -143,11 +145,11 @@ fn a_write_that_ends_with_its_program_was_in_dram_twice() {
 fn what_is_cut_through_is_in_dram_once_beside_its_program() {
     let through = DramConfig { write_buffer: true, cut_through: true, ..dram() };
     // In the buffer at once, and complete when its data are in; the second waits for the bus as well.
-    let run = drive(through).run(vec![write(0, 0), write(1_000, 1)]);
+    let run = drive(through.clone()).run(vec![write(0, 0), write(1_000, 1)]);
     assert_eq!([run.latency(0), run.latency(1)], [UNIT, UNIT - 1_000 + UNIT]);
     assert_eq!(run.parts(Op::Write), vec![(Cause::Dram, UNIT + UNIT - 1_000 + UNIT)]);
     // What ends at its program was in long before: the page is on its way to its die from the first instant on.
-    let mut drive = drive(through);
+    let mut drive = drive(through.clone());
     drive.engine.write_completion = WriteCompletion::Program;
     let run = drive.run(vec![write(0, 0)]);
     assert_eq!(run.latency(0), PAGE_PROGRAM);
@@ -155,10 +157,31 @@ fn what_is_cut_through_is_in_dram_once_beside_its_program() {
     assert_eq!((counted(&run).writes_in, counted(&run).pages_out, counted(&run).bytes), (1, 0, 4_096));
     // A bus on which it takes longer than its program is what it waits for.
     let slow = DramConfig { access: Ns(PAGE_PROGRAM + 1_000), ..through };
-    drive.dram = Some(slow);
+    drive.dram = Some(slow.clone());
     let run = drive.run(vec![write(0, 0)]);
     let crossing = PAGE_PROGRAM + 1_000 + slow.rate.burst(4_096).0;
     assert_eq!((run.latency(0), run.parts(Op::Write)), (crossing, vec![(Cause::Dram, crossing)]));
+}
+
+#[test]
+fn what_is_cut_through_comes_in_as_it_gets_its_places() {
+    // Three pages at once, and room for one that waits for its die: two others get their places when programs before them end, and
+    // come in then.
+    let mut drive = drive(DramConfig { write_buffer: true, cut_through: true, ..dram() });
+    (drive.prepared, drive.engine.buffered_pages) = (Vec::new(), 1);
+    let run = drive.run(vec![sectors(Op::Write, 0, 0, 12 * 8)]);
+    assert_eq!((counted(&run).writes_in, counted(&run).bytes), (3, 12 * 4_096));
+    assert_eq!(run.latency(0), 2 * PAGE_PROGRAM + PAGE);
+    assert_eq!(run.parts(Op::Write), vec![(Cause::BufferStall, 2 * PAGE_PROGRAM), (Cause::Dram, PAGE)]);
+}
+
+#[test]
+fn what_comes_in_takes_the_time_told_for_its_size() {
+    // 100 ns for a unit, and 60 for a page: what is let in together is less.
+    let times = TransferTimes::new(vec![(4_096, Ns(100)), (16_384, Ns(60))]);
+    let run = drive(DramConfig { write_buffer: true, cut_through: true, times, ..dram() })
+        .run(vec![write(0, 0), sectors(Op::Write, 1_000_000, 0, 4 * 8)]);
+    assert_eq!([run.latency(0), run.latency(1)], [ROW + 100, ROW + 60]);
 }
 
 // ---- a cache on the same bus -----------------------------------------------------------------------
@@ -229,7 +252,7 @@ fn a_saturated_bus_lets_its_rate_through() {
     let slow = DramConfig { read_data: true, access: Ns::ZERO, rate: Rate(4_096 * 1_000_000_000 / 60_000), ..dram() };
     let crossing = slow.rate.burst(4_096).0;
     for depth in [4, 32] {
-        let mut drive = drive(slow);
+        let mut drive = drive(slow.clone());
         drive.limits.closed_queue_depth = depth;
         let requests = (0..REQUESTS).map(|number| read(0, number % 24)).collect();
         let mut device = drive.device::<Plain>(Listed::boxed(requests, Arrival::Closed), ninescope_engine::NoProbe);
@@ -245,7 +268,7 @@ fn a_saturated_bus_carries_what_is_written_twice() {
     const REQUESTS: u64 = 512;
     let slow = DramConfig { write_buffer: true, rate: Rate(40_960_000), access: Ns::ZERO, ..dram() };
     let (unit, page) = (slow.rate.burst(4_096).0, slow.rate.burst(16_384).0);
-    let mut drive = drive(slow);
+    let mut drive = drive(slow.clone());
     (drive.logical_units, drive.prepared, drive.blocks, drive.dies_per_channel) = (600, Vec::new(), 64, 4);
     drive.limits.closed_queue_depth = 8;
     let requests = (0..REQUESTS).map(|number| write(0, number)).collect();

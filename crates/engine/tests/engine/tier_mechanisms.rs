@@ -94,6 +94,26 @@ fn what_is_written_on_its_way_down_stays_and_goes_down_later() {
     assert_eq!((counters.slot_waits, slots_in_use(&device)), (1, vec![(1, 1, 1)]));
 }
 
+/// What was written lately is forgotten every millisecond, at the end of the first write behind that.
+fn page_whose_writes_are_forgotten() -> Device {
+    let rewritten = json!({ "policy": "rewritten", "migration": "background", "forget_every": "1ms" });
+    let bench = TierBench::round(&rewritten);
+    // To flash, to a slot, to the slot once more, and forgotten; one that covers a part of the slot alone goes there, as do those
+    // behind it, and is forgotten; the last one goes to flash.
+    let times =
+        [(0, 32), (100_000, 32), (1_000_001, 32), (1_100_000, 5), (1_200_000, 32), (2_100_000, 5), (3_000_000, 32)];
+    bench.run(open(times.map(|(time, sectors)| at(time, write(0, sectors))).to_vec()))
+}
+
+#[test]
+fn a_page_of_which_nothing_is_known_any_more_goes_to_flash_and_leaves_its_slot() {
+    let device = page_whose_writes_are_forgotten();
+    let (page, some) = (32 * SECTOR, 5 * SECTOR);
+    assert_eq!(latencies(&device), [0, page, page, some, page, some, 0]);
+    assert_eq!((counters(&device).replaced_above, slots_in_use(&device)), (1, vec![]));
+    assert_eq!(device.seen().ftl.counters().host_units, 2);
+}
+
 /// Two writes of one page wait for one slot of two, both of which hold dirty pages.
 fn two_that_wait_for_one_slot() -> Device {
     let mut bench = TierBench::round(&json!({ "policy": "wb", "migration": "background" }));
@@ -265,11 +285,12 @@ fn every_counter_rises_in_some_scene() {
         more_pages_than_may_be_on_their_way(),
         write_that_finds_its_page_above(),
         page_rewritten_on_its_way_down(),
+        page_whose_writes_are_forgotten(),
         write_completed_from_below("wb"),
     ];
     scenes.extend(mixed_runs());
     let mut silent: BTreeSet<String> = fields(&TierCounters::default()).into_iter().map(|(name, _)| name).collect();
-    assert_eq!(silent.len(), 4 * 4 + 18, "fields of the struct");
+    assert_eq!(silent.len(), 4 * 4 + 19, "fields of the struct");
     for device in &scenes {
         for (name, _) in fields(&counters(device)).into_iter().filter(|(_, count)| *count > 0) {
             silent.remove(&name);
@@ -308,6 +329,7 @@ fn any_placement(stream: &mut RandomStream) -> Value {
             placement["keep_copy"] = json!(fetch);
             placement["moves"] = json!(choose(&["hot-or-random", "hot-and-random"]));
         }
+        "rewritten" if fetch => placement["forget_every"] = json!("300us"),
         _ => {}
     }
     let free = [0.0, 0.1, 0.3][stream.below(3) as usize];

@@ -1,17 +1,18 @@
 //! The controller's DRAM: what lies in it, whether there is room for that, and its bus for the engine.
 
 use ninescope_engine::policies::mapping::ENTRY_BYTES;
-use ninescope_engine::{DramConfig, EngineConfig};
+use ninescope_engine::{DramConfig, EngineConfig, TransferTimes};
 use ninescope_ftl::FtlConfig;
 use ninescope_kernel::{Ns, Rate};
 use ninescope_model::Geometry;
 use ninescope_model::units::Bytes;
 
+use super::controller::TIME_MAX;
 use crate::config::{self, LoadedDrive};
 use crate::error::Error;
 
 /// The DRAM of a drive.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct DramAssembly {
     /// Its bus, and who takes it.
     pub bus: DramConfig,
@@ -43,6 +44,7 @@ impl DramAssembly {
         if dram.capacity.0 == 0 {
             return Err(drive.error_at("dram.capacity", "must not be zero"));
         }
+        check_times(drive, dram)?;
         let mut shares = shares(drive, dram, geometry, (ftl, engine));
         let others: u64 = shares.iter().map(|share| share.bytes).sum();
         let cache = match dram.cache {
@@ -68,7 +70,10 @@ impl DramAssembly {
             let message = format!("they take {} together, more than there is", Bytes(all));
             return Err(too_much(drive, dram, &shares, &message));
         }
+        let told = dram.transfer_times.iter().map(|told| (told.size.0, Ns(told.time.0))).collect();
         let bus = DramConfig {
+            times: TransferTimes::new(told),
+            in_turn: dram.jobs_in_turn,
             access: Ns(dram.access.0),
             rate: Rate(dram.rate.0),
             write_buffer: dram.write_buffer,
@@ -79,6 +84,28 @@ impl DramAssembly {
         };
         Ok(Some(Self { bus, cache }))
     }
+}
+
+/// The times of sizes must be of sizes that rise.
+fn check_times(drive: &LoadedDrive, dram: &config::DramConfig) -> Result<(), Error> {
+    let beside_cache = dram.write_buffer || dram.read_data || dram.map;
+    if !beside_cache && !dram.transfer_times.is_empty() {
+        let message = "is told, and nothing but the cache takes the bus, whose pages cross at dram.rate";
+        return Err(drive.error_at("dram.transfer_times", message));
+    }
+    let mut before = 0;
+    for (number, told) in dram.transfer_times.iter().enumerate() {
+        if told.size.0 <= before {
+            let key = format!("dram.transfer_times[{number}].size");
+            let message = format!("is {}, it must be above {}, the size before it", told.size, Bytes(before));
+            return Err(drive.error_at(&key, &message));
+        }
+        if told.time.0 > TIME_MAX {
+            return Err(drive.error_at(&format!("dram.transfer_times[{number}].time"), "is longer than an hour"));
+        }
+        before = told.size.0;
+    }
+    Ok(())
 }
 
 /// Who has something in DRAM must be there.

@@ -158,7 +158,7 @@ impl Assembly {
 
     /// Bytes there are on the media, spare ones included [B].
     pub fn raw_bytes(&self) -> u64 {
-        let cache = self.dram.map_or(0, |dram| dram.cache);
+        let cache = self.dram.as_ref().map_or(0, |dram| dram.cache);
         self.geometry.raw_bytes() + self.scm.raw_sectors() * SECTOR_BYTES - cache
     }
 

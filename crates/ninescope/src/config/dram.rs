@@ -10,7 +10,7 @@ use super::scm::{CopyPathConfig, PulseOrderConfig, ScmConfig};
 /// DRAM of the controller: a cache of pages, which loses what it holds without power, the write buffer, the map.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::struct_excessive_bools)] // five independent facts of a DRAM
+#[allow(clippy::struct_excessive_bools)] // independent facts of a DRAM
 pub struct DramConfig {
     /// What it holds: cache, write buffer and map together [B].
     #[schemars(transform = above_zero)]
@@ -41,9 +41,27 @@ pub struct DramConfig {
     /// Rate of its bus [B/s].
     #[schemars(transform = above_zero)]
     pub rate: BytesPerSecond,
+    /// How long data take of its bus where that is not by the rate: for some sizes, which rise; between two of them along a line, and
+    /// beyond the last in proportion.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transfer_times: Vec<TransferTime>,
+    /// Jobs have its bus in turn, what the drive does for itself as one of them, and not whoever asked first.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub jobs_in_turn: bool,
     /// What the cache holds survives a loss of power, so that a FLUSH has nothing to wait for.
     #[serde(default)]
     pub power_protected: bool,
+}
+
+/// What data of a size take of the bus.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TransferTime {
+    /// The size [B].
+    #[schemars(transform = above_zero)]
+    pub size: Bytes,
+    /// How long that many bytes take, beside `access` [ns].
+    pub time: Duration,
 }
 
 /// Banks of a cache of which nothing is said.

@@ -19,7 +19,7 @@ mod zones;
 pub use controller::{ControllerConfig, SchedulerConfig};
 pub(crate) use diagnostics::{nearest_location, with_suggestion};
 pub(crate) use dram::DRAM_BANKS;
-pub use dram::DramConfig;
+pub use dram::{DramConfig, TransferTime};
 pub use drive::{
     Acknowledge, CacheParts, DriveConfig, EnduranceSection, FtlSection, Merges, NamespaceConfig, TierSection,
 };

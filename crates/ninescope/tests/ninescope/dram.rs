@@ -65,6 +65,18 @@ fn what_is_of_no_use_in_dram_is_refused() {
 }
 
 #[test]
+fn times_of_sizes_must_rise_in_size_and_have_somebody_who_takes_them() {
+    let told = |sizes: &str| with_dram(&format!("capacity=\"1MiB\",write_buffer=true,transfer_times=[{sizes}]"), &[]);
+    let one = |size: &str, time: &str| format!("{{size=\"{size}\",time=\"{time}\"}}");
+    let twice = format!("{},{}", one("4KiB", "1us"), one("4KiB", "2us"));
+    expect(&told(&twice), &["dram.transfer_times[1].size is 4KiB, it must be above 4KiB"]);
+    expect(&told(&one("0B", "1us")), &["dram.transfer_times[0].size is 0B, it must be above 0B"]);
+    expect(&told(&one("4KiB", "2h")), &["dram.transfer_times[0].time is longer than an hour"]);
+    let cache = format!("capacity=\"1MiB\",transfer_times=[{}]", one("4KiB", "1us"));
+    expect(&with_cache(&cache), &["dram.transfer_times", "nothing but the cache takes the bus"]);
+}
+
+#[test]
 fn a_cache_takes_what_the_others_leave() {
     let cache_of = |dram: &str| {
         let result = result_of(&with_cache(dram)).expect("a drive");

@@ -158,6 +158,8 @@ fn busy_runs() -> Vec<(Drive, Vec<Request>)> {
         let (mut drive, mixed) = busy(5, completion, 4);
         let (access, rate, cache) = (Ns(100), Rate(1_000_000_000), false);
         drive.dram = Some(DramConfig {
+            times: ninescope_engine::TransferTimes::default(),
+            in_turn: false,
             access,
             rate,
             write_buffer: true,

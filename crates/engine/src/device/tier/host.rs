@@ -45,8 +45,9 @@ impl<K: Kind> Device<K> {
         if several {
             self.run.transactions.has_several_parts(index, false);
         }
-        if self.cuts_through() {
-            self.tiered_data_come_in_beside(index);
+        let cut_through = self.cuts_through();
+        if cut_through {
+            self.cut_through_sets_out(index);
         }
         for (page, mask) in pages() {
             match self.tiered().write(lane, page, mask, sectors) {
@@ -54,6 +55,11 @@ impl<K: Kind> Device<K> {
                 WriteTo::Lower => self.write_below(index, page, mask)?,
             }
         }
+        if cut_through {
+            self.cut_through_has_set_out(index);
+        }
+        let now = self.run.now;
+        self.tiered().time_passes(now);
         Ok(())
     }
 

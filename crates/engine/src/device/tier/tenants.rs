@@ -45,7 +45,7 @@ impl<K: Kind> Device<K> {
     }
 
     /// A page is not looked for in its slot any more.
-    pub(super) fn page_left_slot(&mut self, page: u32, slot: SlotId) -> Result<(), SimulationError> {
+    pub(in crate::device) fn page_left_slot(&mut self, page: u32, slot: SlotId) -> Result<(), SimulationError> {
         if let Some((now, holders, part)) = self.holders(slot.0) {
             holders.slot_left(now, (slot.0, part));
         }

@@ -91,12 +91,14 @@ pub struct Classes {
     pub random_up_to: Bytes,
     /// Writes alone are uses.
     pub of_writes: bool,
+    /// So often all that was used lately is forgotten; what is written then and has a slot is told nothing by that [ns].
+    pub forgotten_every: Option<Duration>,
 }
 
 impl Default for Classes {
     /// Those published for CDE: a table of as many entries as slots, and 8 KiB (the tie is inferred).
     fn default() -> Self {
-        Self { hot_entries: 1.0, hot_uses: 1, random_up_to: Bytes(8192), of_writes: false }
+        Self { hot_entries: 1.0, hot_uses: 1, random_up_to: Bytes(8192), of_writes: false, forgotten_every: None }
     }
 }
 

@@ -2,7 +2,7 @@
 //! lately stays above, so that what is overwritten soon is programmed once. Reads move nothing.
 //!
 //! MQSim's data cache does so (Tavakkol et al., FAST 2018; `Data_Cache_Manager_Flash_Advanced`): what it has written within a
-//! second stays dirty until it is evicted. There *lately* is a time, here a number of pages, because a tier knows no time.
+//! second stays dirty until it is evicted. *Lately* is a number of pages, and since all of them were forgotten last.
 
 use ninescope_model::schema::above_zero;
 use ninescope_model::string_or_table;
@@ -32,6 +32,11 @@ pub struct Rewritten {
     /// Pages that count as written lately, as a multiple of the slots.
     #[schemars(transform = above_zero)]
     pub recent_writes: f64,
+    /// So often all of them are forgotten: what is written next goes to flash, and leaves its slot where it covers what that holds;
+    /// absent: never [ns].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub forget_every: Option<Duration>,
     /// When the host has rested for so long, what is dirty goes down; absent: not because of that [ns].
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = above_zero)]
@@ -46,6 +51,7 @@ impl Default for Rewritten {
             victim: EvictionConfig::default(),
             migration: MigrationMode::Background,
             recent_writes: 1.0,
+            forget_every: None,
             flush_at_rest: None,
         }
     }
@@ -54,7 +60,13 @@ impl Default for Rewritten {
 impl Rewritten {
     /// Nothing is random by its size alone.
     fn classes(&self) -> Classes {
-        Classes { hot_entries: self.recent_writes, hot_uses: 1, random_up_to: Bytes(0), of_writes: true }
+        Classes {
+            hot_entries: self.recent_writes,
+            hot_uses: 1,
+            random_up_to: Bytes(0),
+            of_writes: true,
+            forgotten_every: self.forget_every,
+        }
     }
 
     /// What the tier needs to know.
@@ -84,6 +96,9 @@ impl PlacementParameters for Rewritten {
 
     fn problem(&self) -> Option<(&'static str, String)> {
         let told = self.recent_writes;
+        if self.forget_every.is_some_and(|every| every.0 == 0) {
+            return Some(("forget_every", "is zero: nothing would be known of what was written lately".to_owned()));
+        }
         let legal = told > 0.0 && told <= 1_000.0;
         (!legal)
             .then(|| ("recent_writes", format!("is {told}, it must be a multiple of the slots from above 0 to 1000")))
