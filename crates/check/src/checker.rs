@@ -754,6 +754,7 @@ impl Probe for Checker {
             | Event::BankDataOut { .. } => self.bank_event(view, &event),
             Event::SlotTaken { .. }
             | Event::PageLeft { .. }
+            | Event::PageForgotten { .. }
             | Event::PageRead { .. }
             | Event::WriteHeld { .. }
             | Event::PageWritten { .. }

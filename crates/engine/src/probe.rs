@@ -271,6 +271,8 @@ pub enum Event<'a> {
     SlotTaken { page: u32, slot: SlotId, tenant: u16 },
     /// A page is not looked for in its slot any more; the slot goes to another page when its last readers are through.
     PageLeft { page: u32, slot: SlotId },
+    /// What the slot of a page holds, or was to hold, is of no use any more: the page is about to be written around it.
+    PageForgotten { page: u32 },
     /// A host read found out where the sectors of a page are: these in its slot, those below.
     PageRead { slot: u32, page: u32, above: u32, below: u32 },
     /// A host write of sectors of a page is about to go to its slot, which it may have to be given first.

@@ -226,7 +226,19 @@ impl TierPart {
     /// A write that goes to flash has its place there. Returns the slot that its page left for it, if it had one.
     pub(crate) fn placed_below(&mut self, page: u32) -> Option<u32> {
         self.tier.placed_below(page);
-        self.slot_of(page)?;
+        self.slot_of(page).filter(|_| !self.tier.rules().write_around)?;
+        self.tier.counters_mut().replaced_above += 1;
+        self.forget(page)
+    }
+
+    /// Whether a page has a slot that it leaves when it is written.
+    #[inline]
+    pub(crate) fn is_in_the_way(&self, page: u32) -> bool {
+        self.tier.rules().write_around && self.slot_of(page).is_some()
+    }
+
+    /// A page that is written leaves its slot. Returns that, if nothing is under way to it.
+    pub(crate) fn makes_way(&mut self, page: u32) -> Option<u32> {
         self.tier.counters_mut().replaced_above += 1;
         self.forget(page)
     }

@@ -69,7 +69,7 @@ pub struct TierCounters {
     pub slot_waits: u64,
     /// Pages of host writes that were held back before they got a slot.
     pub writes_held: u64,
-    /// Pages written below that left their slot for it: nothing was known of them any more.
+    /// Pages written below that left their slot for it: nothing was known of them any more, or writes go around.
     pub replaced_above: u64,
     /// Writes of the host that were to go below and found their page above when their turn came.
     pub writes_redirected: u64,
@@ -251,7 +251,7 @@ impl Tier {
     /// Whether a page that has a slot is written there, as ever, but for one of which nothing is known any more and that a write
     /// covers: that goes where it would without a slot.
     fn is_written_in_its_slot(&self, access: &Access) -> bool {
-        let Some(slot) = self.residency.slot_of(access.page) else { return false };
+        let Some(slot) = self.residency.slot_of(access.page).filter(|_| !self.rules.write_around) else { return false };
         let Slot { valid, writers, state, .. } = *self.residency.slot(slot);
         let covers = valid & !access.sectors == 0 && writers == 0 && state == SlotState::Resident;
         let classes = &self.rules.classes;
@@ -261,7 +261,9 @@ impl Tier {
     /// Whether a write that was to go below, and waited, goes above by now: its page was written there or below meanwhile.
     pub fn goes_above_by_now(&self, page: u32, sectors: u32) -> bool {
         self.is_written_in_its_slot(&self.access(page, sectors, 0))
-            || self.rules.classes.of_writes && self.recent.uses(page) >= self.rules.classes.hot_uses
+            || !self.rules.write_around
+                && self.rules.classes.of_writes
+                && self.recent.uses(page) >= self.rules.classes.hot_uses
     }
 
     /// Time passes: what was used lately may be forgotten.

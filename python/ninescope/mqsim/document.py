@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import math
 from pathlib import Path
 from typing import NoReturn
@@ -140,13 +141,19 @@ class Sheet:
     def text(self, tag: str) -> str:
         """Return a value that has to be there: where it is not, MQSim silently takes one of its own."""
         value = self.raw(tag)
-        if not value:
-            line = self._values[tag].line if tag in self._values else self.element.line
+        if value == "":
+            raise ConfigError(f"{self.file}: line {self._values[tag].line}: <{tag}> is empty")
+        if value is None:
             raise ConfigError(
-                f"{self.file}: line {line}: <{self.element.tag}> has no <{tag}>; "
+                f"{self.file}: line {self.element.line}: <{self.element.tag}> has no <{tag}>{self._like(tag)}; "
                 "MQSim would take a built-in value that no file shows"
             )
         return value
+
+    def _like(self, tag: str) -> str:
+        """Name a tag that may have been meant to be this one."""
+        meant = difflib.get_close_matches(tag, self._values, 1, 0.8)
+        return f" (but <{meant[0]}> in line {self._values[meant[0]].line})" if meant else ""
 
     def number(self, tag: str, least: float = 0, most: float = 1e15) -> float:
         """Return a number within bounds."""

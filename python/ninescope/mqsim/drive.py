@@ -79,12 +79,12 @@ def read_drive(
         _starts_empty(part, device)
     _map(part, device, flash, cached=cached, flows=flows)
     _controller(part, host, device, cached, flows)
-    if reads_cached and not cached:
+    if as_mqsim and reads_cached and not cached:
         for tag in (
             "Caching_Mechanism",
             *(tag for tag, _ in device.values() if tag.startswith("Data_Cache_")),
         ):
-            part.say(tag, OTHERWISE, "of a cache of reads alone, which is not there")
+            part.say(tag, OTHERWISE, "of a cache of reads alone, and reads are not cached")
     if cached and as_mqsim:
         memory.bound_writes(part, device, flash, written)
         memory.keep_rewritten(part, device, written)
@@ -92,6 +92,8 @@ def read_drive(
         memory.write_back(part, device)
     elif cached:
         memory.buffer_writes(part, device)
+    elif reads_cached and not as_mqsim:
+        memory.cache_reads(part, device)
     _scheduler(part, device, flash, traces=traces)
     for sheet, section in ((host, _HOST), (device, _DEVICE), (flash, _FLASH)):
         part.settle(sheet, section)

@@ -147,6 +147,16 @@ def write_back(part: Drive, device: Sheet) -> None:
     part.buffer_alone = lambda: buffer_writes(part, device)
 
 
+def cache_reads(part: Drive, device: Sheet) -> None:
+    """Put a cache of reads alone into DRAM."""
+    cache, why = _of_banks(part, device)
+    part.put("dram.capacity", f"{cache}B", why)
+    _times(part, device)
+    part.put("tier.placement", "read-cache", "Device_Level_Data_Caching_Mode = READ_CACHE: what is read")
+    _parts(part, device)
+    part.buffer_alone = lambda: None
+
+
 def buffer_writes(part: Drive, device: Sheet) -> None:
     """Let the cache be a buffer of pages that are programmed at once, which lies in DRAM."""
     pages = _pages_per_die(part, device.count("Data_Cache_Capacity"))

@@ -167,12 +167,6 @@ def _flow(path: str, element: Element, number: int, as_mqsim: bool) -> Flow:
             "programmed"
         )
         flow.say("Device_Level_Data_Caching_Mode", WRONG, why)
-    elif mode == "READ_CACHE":
-        why = (
-            "reads are not cached: a cache above flash that keeps what is read takes what is written, too, "
-            "as with `WRITE_READ_CACHE`"
-        )
-        flow.say("Device_Level_Data_Caching_Mode", OTHERWISE, why)
     (_synthetic if element.tag == _SYNTHETIC else _replayed)(flow, sheet)
     return flow
 

@@ -109,6 +109,7 @@ impl Checker {
                 let sectors = book.left(view, page, slot)?;
                 self.oracle.as_ref().map_or(Ok(()), |oracle| oracle.left(view, page, (slot, sectors)))
             }
+            Event::PageForgotten { page } => book.makes_way(view, page),
             Event::PageRead { slot, page, above, below } => {
                 if let Some(codes) = &mut self.codes {
                     codes.damage.read(slot, Lpa(page));
@@ -231,6 +232,7 @@ impl Checker {
         let may_belong = matches!(
             event,
             Event::PageLeft { .. }
+                | Event::PageForgotten { .. }
                 | Event::UnitTrimmed { .. }
                 | Event::UnitRead { .. }
                 | Event::UnitRepaired { .. }

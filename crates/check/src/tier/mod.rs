@@ -110,6 +110,8 @@ pub struct TierBook {
     replaced: Option<u32>,
     /// What was written lately is forgotten from time to time.
     forgets_recent: bool,
+    /// Writes go around the upper medium.
+    write_around: bool,
     /// When they did [ns].
     left_at: Ns,
     /// The unit below of this page was forgotten: what makes all sectors dirty is told next.
@@ -162,6 +164,7 @@ impl TierBook {
             fills: 0,
             just_left: Vec::new(),
             replaced: None,
+            write_around: part.tier().rules().write_around,
             forgets_recent: part.tier().rules().classes.forgotten_every.is_some(),
             left_at: Ns::ZERO,
             superseded: None,
@@ -450,6 +453,8 @@ impl TierBook {
         (page, sectors): (u32, u32),
     ) -> Checked {
         let Inside { request, lane, .. } = *requests.get(view, command)?;
+        let around = self.write_around;
+        require!(!around, SlotPartition, view.now, "page {page} is written above, around which writes go");
         self.asks(view, lane, page);
         self.write_taken_in(view, lane, (command, page))?;
         let asked = mask_of(&request, Lpa(page), self.sectors);
@@ -472,6 +477,9 @@ impl TierBook {
     pub fn written_below(&mut self, view: &View<'_>, page: u32, sectors: u32) -> Checked {
         let Some(slot) = self.slot_of(page) else { return Ok(()) };
         let record = *self.slot(slot);
+        if self.write_around && record.valid == 0 {
+            return Ok(());
+        }
         let covered = record.state == State::Resident && record.valid & !sectors == 0;
         require!(
             self.forgets_recent && covered,
@@ -484,14 +492,36 @@ impl TierBook {
         Ok(())
     }
 
+    /// A page of which all is below is about to be written there: what its slot holds of it is forgotten.
+    pub fn makes_way(&mut self, view: &View<'_>, page: u32) -> Checked {
+        let dirty = self.just_left.iter().find(|(left, _)| *left == page).map_or(0, |(_, dirty)| *dirty);
+        let above = self.slot_of(page).map_or(0, |slot| self.slot(slot).dirty);
+        require!(
+            self.write_around && dirty | above == 0,
+            LostData,
+            view.now,
+            "page {page} makes way, of which sectors {:#x} are nowhere else",
+            dirty | above
+        );
+        self.counts.replaced_above += 1;
+        self.forgotten(view, page, |_| {})
+    }
+
     /// A page was trimmed: what its slot holds of it is forgotten.
     pub fn trimmed(&mut self, view: &View<'_>, page: u32, marks: &mut Marks) -> Checked {
+        self.forgotten(view, page, |goes_down| {
+            marks.hit(if goes_down { Mark::TrimWhileLeaving } else { Mark::TrimWhileFilled });
+        })
+    }
+
+    /// The same; what is under way for it is void, of which it is told whether it goes down.
+    fn forgotten(&mut self, view: &View<'_>, page: u32, mut under_way: impl FnMut(bool)) -> Checked {
         if let Some(position) = self.just_left.iter().position(|(left, _)| *left == page) {
             self.just_left.swap_remove(position);
         }
         for migration in self.migrations.iter_mut().flatten().filter(|migration| migration.page == page) {
             migration.void = true;
-            marks.hit(if migration.goes_down() { Mark::TrimWhileLeaving } else { Mark::TrimWhileFilled });
+            under_way(migration.goes_down());
         }
         let Some(slot) = self.slot_of(page) else { return Ok(()) };
         let record = self.slot(slot);

@@ -133,7 +133,7 @@ fn fit_map(dice: &mut Dice, drive: &mut Table) {
         // Nothing is written, and so not some at a time.
         take_at(drive, "ftl.map.updates_in_flight");
     }
-    if dice.chance(40) {
+    if dice.chance(40) && value_at(drive, "controller.interface").and_then(Value::as_str) != Some("sata") {
         put_at(drive, "ftl.map.host_memory", (2 * unit * u64::from(dice.small(1, 20))).cast_signed());
         put_at(drive, "ftl.map.host_access", text(dice.time(0, 6)));
         if dice.of("host link").chance(50) {

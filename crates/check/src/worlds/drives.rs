@@ -240,6 +240,10 @@ fn on_sata(dice: &mut Dice, drive: &mut toml::Table) {
         return;
     }
     put_at(drive, "controller.interface", "sata");
+    // It knows no memory of the host.
+    for key in ["host_memory", "host_access", "host_link"] {
+        take_at(drive, &format!("ftl.map.{key}"));
+    }
     put_at(drive, "controller.queue_depth", i64::from(dice.small(1, 32)));
     for key in
         ["queue_entries", "commands_per_queue", "fetch_time", "fetch_entries", "fetches_in_flight", "link_carries"]

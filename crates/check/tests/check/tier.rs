@@ -64,6 +64,7 @@ fn several_jobs_on_two_media_break_no_invariant_and_checking_changes_nothing() {
         ("rwb-dm", ", keep_copy = false, moves = \"hot-or-random\""),
         ("rwb-dm", ", migration = \"foreground\""),
         ("rewritten", ", recent_writes = 2.0"),
+        ("read-cache", ", read_ahead = 2"),
         ("nv-wb", ""),
         ("nv-wb", ", migration = \"foreground\", evict_free = 0.0, evict_stop = 0.0"),
         ("nv-wb", ", fetch_on_write = true, write_back = \"whole-pages\""),

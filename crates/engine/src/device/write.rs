@@ -330,6 +330,9 @@ impl<K: Kind> Device<K> {
             if bounded && !self.flash.part_has_room(entry.part) {
                 return Ok(Placing::Waits);
             }
+            if self.tier.as_ref().is_some_and(|part| part.is_in_the_way(lpa.0)) {
+                self.page_makes_way(lpa.0)?;
+            }
             let Some(placed) = self.flash.write_as(self.run.now, lpa, clean, entry.told) else {
                 return Ok(Placing::Waits);
             };

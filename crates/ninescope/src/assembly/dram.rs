@@ -112,7 +112,9 @@ fn check_times(drive: &LoadedDrive, dram: &config::DramConfig) -> Result<(), Err
 fn check_users(drive: &LoadedDrive, dram: &config::DramConfig, caches: bool) -> Result<(), Error> {
     let name = drive.config.tier.placement.name();
     if dram.cache.is_some() && !caches {
-        let message = format!("is given, and tier.placement = \"{name}\" makes no cache of it: `wb` and `nv-wb` do");
+        let message = format!(
+            "is given, and tier.placement = \"{name}\" makes no cache of it: `wb`, `rewritten`, `read-cache` and `nv-wb` do"
+        );
         return Err(drive.error_at("dram.cache", &message));
     }
     if dram.cache == Some(Bytes(0)) {

@@ -312,7 +312,7 @@ fn check_media(drive: &LoadedDrive) -> Result<(), Error> {
         let is_used = dram.cache.is_some() || dram.write_buffer || dram.read_data || dram.map;
         if !placement.chosen().is_cache() && !is_used {
             let message = format!(
-                "is there, and tier.placement = \"{}\" makes no cache of it: `wb`, `rewritten` and `nv-wb` do; without one, set \
+                "is there, and tier.placement = \"{}\" makes no cache of it: `wb`, `rewritten`, `read-cache` and `nv-wb` do; without one, set \
                  dram.write_buffer, dram.read_data or dram.map",
                 placement.name()
             );

@@ -1,6 +1,6 @@
 //! The translation layer of a drive, and how much of its flash the host sees.
 
-use ninescope_engine::policies::mapping::{CachedBy, HOST_ACCESS, MapRules, UPDATES_IN_FLIGHT};
+use ninescope_engine::policies::mapping::{CachedBy, HOST_ACCESS, UPDATES_IN_FLIGHT};
 use ninescope_engine::{Interface, mapping};
 use ninescope_ftl::policies::StreamChoiceConfig;
 use ninescope_ftl::{BreakdownConfig, FtlConfig, FtlError};
@@ -185,8 +185,13 @@ fn map_pages(drive: &LoadedDrive, geometry: &Geometry, units: u32) -> Result<u32
         let message = "is given, and there is no memory of the host: give ftl.map.host_memory";
         return Err(drive.error_at("ftl.map.host_access", message));
     }
-    if rules.host_link {
-        check_host_link(drive, &rules)?;
+    if rules.host_memory.is_some() && drive.config.controller.interface == Interface::Sata {
+        let message = "is given, and SATA (controller.interface) knows no memory of the host";
+        return Err(drive.error_at("ftl.map.host_memory", message));
+    }
+    if rules.host_link && rules.host_memory.is_none() {
+        let message = "is true, and there is no memory of the host: give ftl.map.host_memory";
+        return Err(drive.error_at("ftl.map.host_link", message));
     }
     if !rules.written && rules.updates_in_flight != UPDATES_IN_FLIGHT {
         let message = "is given, and nothing of the map is written (ftl.map.written = false)";
@@ -242,18 +247,6 @@ pub fn over_provisioning(drive: &LoadedDrive) -> Result<f64, Error> {
         ));
     }
     Ok(share)
-}
-
-/// That there is something to fetch over the link, and a link that such drives have.
-fn check_host_link(drive: &LoadedDrive, rules: &MapRules) -> Result<(), Error> {
-    let message = if rules.host_memory.is_none() {
-        "is true, and there is no memory of the host: give ftl.map.host_memory"
-    } else if drive.config.controller.interface == Interface::Sata {
-        "is true, and SATA (controller.interface) knows no memory of the host"
-    } else {
-        return Ok(());
-    };
-    Err(drive.error_at("ftl.map.host_link", message))
 }
 
 /// What levelling of wear does not go with: what it moves is a kind of data of its own, among those that are kept apart.

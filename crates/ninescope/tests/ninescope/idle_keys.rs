@@ -79,6 +79,13 @@ fn no_namespaces_at_all_are_no_list_of_them() {
 }
 
 #[test]
+fn sata_knows_no_memory_of_the_host() {
+    let map = "ftl.map={policy=\"entries\",size=\"1MiB\",host_memory=\"1MiB\"}";
+    let message = input_error(&with_example("sata.toml", map));
+    assert!(message.contains("ftl.map.host_memory is given, and SATA (controller.interface)"), "{message}");
+}
+
+#[test]
 fn a_link_that_carries_the_map_is_blamed_where_jobs_share_it() {
     let mut request = with_example(
         "without-dram.toml",

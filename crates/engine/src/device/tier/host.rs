@@ -120,6 +120,16 @@ impl<K: Kind> Device<K> {
         self.write_above(command, page, mask)
     }
 
+    /// What is above of a page, which is below as well, is of no use any more: the page is about to be written below.
+    #[cold]
+    pub(in crate::device) fn page_makes_way(&mut self, page: u32) -> Result<(), SimulationError> {
+        if let Some(slot) = self.tiered().makes_way(page) {
+            self.page_left_slot(page, SlotId(slot))?;
+        }
+        observe!(self, Event::PageForgotten { page });
+        Ok(())
+    }
+
     // ---- reads -----------------------------------------------------------------------------------
 
     /// A read is answered from the slots of its pages, from below, or from both.

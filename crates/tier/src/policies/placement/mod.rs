@@ -146,6 +146,8 @@ pub struct Rules {
     pub classes: Classes,
     /// A page of which a part was written is completed from the lower medium.
     pub fetch_on_write: bool,
+    /// All writes go to the lower medium, and a page that is written leaves its slot.
+    pub write_around: bool,
     /// What of a dirty page goes down.
     pub write_back: WriteBack,
     /// Pages that are brought up ahead of a read that goes on where one before it ended.
@@ -243,6 +245,7 @@ policy_registry! {
     "wo-dm" => wo_dm::WoDm, "hot or random writes to SCM, cold sequential data to flash; reads move nothing (CDE)";
     "rwb-dm" => rwb_dm::RwbDm, "as wo-dm, and what is read hot and random, or hot or random, goes up to SCM";
     "rewritten" => rewritten::Rewritten, "a page that was written lately is written above, others to flash; reads move nothing";
+    "read-cache" => read_cache::ReadCache, "a cache of what is read: writes go to flash, and their pages leave it";
     "nv-wb" => nv_wb::NvWb, "memory-type SCM caches storage-type SCM";
 }
 

@@ -66,6 +66,7 @@ impl NvWb {
             migration: self.migration,
             classes: Classes::default(),
             fetch_on_write: self.fetch_on_write,
+            write_around: false,
             write_back: self.write_back,
             read_ahead: 0,
             flush_at_rest: self.flush_at_rest,

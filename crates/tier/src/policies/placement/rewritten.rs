@@ -78,6 +78,7 @@ impl Rewritten {
             migration: self.migration,
             classes: self.classes(),
             fetch_on_write: false,
+            write_around: false,
             write_back: WriteBack::default(),
             read_ahead: 0,
             flush_at_rest: self.flush_at_rest,

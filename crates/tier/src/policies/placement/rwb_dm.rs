@@ -79,6 +79,7 @@ impl RwbDm {
             migration: self.migration,
             classes: self.classes(),
             fetch_on_write: false,
+            write_around: false,
             write_back: WriteBack::default(),
             read_ahead: 0,
             flush_at_rest: None,

@@ -73,6 +73,7 @@ impl Wb {
             migration: self.migration,
             classes: Classes::default(),
             fetch_on_write: self.fetch_on_write,
+            write_around: false,
             write_back: WriteBack::default(),
             read_ahead: self.read_ahead,
             flush_at_rest: self.flush_at_rest,

@@ -64,6 +64,7 @@ impl WoDm {
             migration: self.migration,
             classes: self.classes(),
             fetch_on_write: false,
+            write_around: false,
             write_back: WriteBack::default(),
             read_ahead: 0,
             flush_at_rest: None,
