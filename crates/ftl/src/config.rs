@@ -236,11 +236,8 @@ impl FtlConfig {
         if self.partitions.is_empty() {
             return Ok(());
         }
-        if let Some(problem) = partition::problem(&self.partitions, self.geometry.pools(), self.logical_units) {
+        if let Some(problem) = partition::problem(&self.partitions, self.geometry.pools(), self.units_at_rest()) {
             return Err(FtlError::Partition(problem));
-        }
-        if self.translation_units > 0 {
-            return Err(FtlError::Partition("pages of the map would lie in all of them".to_owned()));
         }
         for partition in &self.partitions {
             let (units, most) = (partition.unit_count(), self.units_that_fit(partition.pools.len() as u32));

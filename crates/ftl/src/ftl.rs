@@ -10,6 +10,7 @@ mod composition;
 mod emptied;
 mod filling;
 mod leveling;
+mod map_pages;
 mod members;
 mod own_planes;
 mod snapshot;
@@ -315,24 +316,6 @@ impl Ftl {
         self.map.len() as u32 - self.translation_units
     }
 
-    /// Units that hold the map itself; 0 where it is all in memory.
-    #[inline]
-    pub fn translation_units(&self) -> u32 {
-        self.translation_units
-    }
-
-    /// The unit that holds a page of the map: they are numbered behind those of the host.
-    #[inline]
-    pub fn translation_unit(&self, page: u32) -> Lpa {
-        Lpa(self.logical_units() + page)
-    }
-
-    /// Whether a unit holds a page of the map.
-    #[inline]
-    pub fn is_translation(&self, lpa: Lpa) -> bool {
-        lpa.0 >= self.logical_units()
-    }
-
     /// Logical units that are mapped.
     pub fn mapped_units(&self) -> u32 {
         self.mapped_units
@@ -607,29 +590,6 @@ impl Ftl {
         let Placed { page_complete, stripe_complete, .. } = placed;
         self.tell_placed(kind, Placement { position, page_complete, stripe_complete });
         Some(placed)
-    }
-
-    /// Places a page of the map, which is kept apart from data: one page of the media after another is filled, each in the next
-    /// pool. `None`: no pool can take it now.
-    pub fn write_translation(&mut self, page: u32) -> Option<Placed> {
-        let accepting = &self.accepting[Stream::APART.kind() as usize];
-        let position = accepting.next_set(self.translation_turn as usize).or_else(|| accepting.next_set(0))? as u32;
-        let (pool, lpa) = (Pool(self.pool_at[position as usize]), self.translation_unit(page));
-        let mut placed = self.allocate(pool, Stream::APART, lpa)?;
-        placed.old = self.remap(lpa, placed.new);
-        if placed.old != Ppa::UNMAPPED {
-            self.invalidate(placed.old);
-        }
-        self.validate(placed.new);
-        self.counters.map_units += 1;
-        let next = position + u32::from(placed.stripe_complete);
-        self.translation_turn = if next == self.geometry.pools() { 0 } else { next };
-        Some(placed)
-    }
-
-    /// The next page of the map goes where it does on a drive that was just prepared.
-    pub(crate) fn begin_translation_turn(&mut self) {
-        self.translation_turn = 0;
     }
 
     /// Forgets a unit. Returns where it was.

@@ -26,6 +26,6 @@ pub use config::{FtlConfig, FtlError};
 pub use counters::FtlCounters;
 pub use ftl::{BadBlocks, CollectionRules, Ftl, GcStep, Padded, Placed, ResetGroup, Residence, Rewritten};
 pub use instant::InstantDriver;
-pub use partition::{Partition, Partitions};
+pub use partition::{Partition, Partitions, give_map};
 pub use reclaim_units::{HandleCounts, PlacementCounts, ReclaimUnits, UnitCounts};
 pub use zones::{Zone, ZoneConfig, ZoneCounts, ZoneError, ZoneLayout, ZoneState, Zones};

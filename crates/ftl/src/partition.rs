@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::policies::page_allocation::Placement;
 use crate::policies::{PageAllocation, PageAllocationConfig};
 
-/// Planes and the addresses whose units lie there. Every pool and every unit of the host belongs to one partition.
+/// Planes and the addresses whose units lie there. Every pool and every unit belongs to one partition: those of the host, and those
+/// of a map that lies on the media, which are numbered behind them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Partition {
@@ -26,6 +27,27 @@ impl Partition {
     /// How many units it is to hold.
     pub fn unit_count(&self) -> u32 {
         self.units.iter().map(|range| range.end - range.start).sum()
+    }
+
+    /// How many of them come before a unit: before the first one of the map those are the host's.
+    pub fn unit_count_before(&self, end: u32) -> u32 {
+        self.units.iter().map(|range| range.end.min(end).saturating_sub(range.start)).sum()
+    }
+}
+
+/// Gives the `pages` of a map, each of which tells of so many units of the host, of whom there are `units`: each goes where the
+/// first unit lies that it tells of.
+pub fn give_map(partitions: &mut [Partition], units: u32, pages: u32, entries: u32) {
+    for partition in partitions {
+        for number in 0..partition.units.len() {
+            let Range { start, end } = partition.units[number];
+            let (first, end) = (units + start.div_ceil(entries), units + end.div_ceil(entries).min(pages));
+            match partition.units.last_mut() {
+                Some(last) if number > 0 && last.end == first => last.end = end,
+                _ if first < end => partition.units.push(first..end),
+                _ => {}
+            }
+        }
     }
 }
 
@@ -120,8 +142,12 @@ struct Part {
     positions: BitTable,
     /// Those of them that take a write now, as far as that was asked.
     accepting: BitTable,
+    /// The stripe position from which on the next page of the map looks for its place.
+    map_turn: u32,
     /// Units of the host that it was given a place for.
     host_units: u64,
+    /// Pages of the map that it was given a place for.
+    map_units: u64,
     /// Units that were programmed in its pools when counting began.
     programmed_before: u64,
 }
@@ -157,7 +183,8 @@ impl PartitionedAllocation {
                 positions.set(position as usize);
             }
             let policy = policy.build(geometry, &own);
-            Part { policy, accepting: positions.clone(), positions, host_units: 0, programmed_before: 0 }
+            let accepting = positions.clone();
+            Part { policy, accepting, positions, map_turn: 0, host_units: 0, map_units: 0, programmed_before: 0 }
         };
         let parts = (0..known.count()).map(part).collect();
         Some(Box::new(Self { list: partitions.to_vec(), partitions: known, parts, of_position }))
@@ -173,6 +200,26 @@ impl PartitionedAllocation {
         let position = part.policy.choose(Lpa(stretch.before + (lpa.0 - stretch.first)), &part.accepting)?;
         part.host_units += 1;
         Some(position)
+    }
+
+    /// The stripe position that takes a page of the map.
+    pub fn choose_for_map(&mut self, unit: Lpa, accepting: &BitTable) -> Option<u32> {
+        let part = &mut self.parts[self.partitions.of_unit(unit) as usize];
+        part.accepting.copy_common(accepting, &part.positions);
+        let own = &part.accepting;
+        let position = own.next_set(part.map_turn as usize).or_else(|| own.next_set(0))? as u32;
+        part.map_units += 1;
+        Some(position)
+    }
+
+    /// The next page of the map looks for its place from a stripe position on.
+    pub fn map_turn_is(&mut self, unit: Lpa, position: u32) {
+        self.parts[self.partitions.of_unit(unit) as usize].map_turn = position;
+    }
+
+    /// The same as on a drive that was just prepared.
+    pub fn begin_map_turns(&mut self) {
+        self.parts.iter_mut().for_each(|part| part.map_turn = 0);
     }
 
     /// Whether the next choice for a unit compares loads.
@@ -208,7 +255,7 @@ impl PartitionedAllocation {
     /// Counts from here on. `programmed` are the units programmed in each partition so far.
     pub fn clear_counts(&mut self, programmed: &[u64]) {
         for (part, &programmed) in self.parts.iter_mut().zip(programmed) {
-            (part.host_units, part.programmed_before) = (0, programmed);
+            (part.host_units, part.map_units, part.programmed_before) = (0, 0, programmed);
         }
     }
 
@@ -216,6 +263,11 @@ impl PartitionedAllocation {
     pub fn counts(&self, partition: u32, programmed: u64) -> (u64, u64) {
         let part = &self.parts[partition as usize];
         (part.host_units, programmed - part.programmed_before)
+    }
+
+    /// Pages of the map that were written into a partition since counting began.
+    pub fn map_units(&self, partition: u32) -> u64 {
+        self.parts[partition as usize].map_units
     }
 }
 

@@ -27,6 +27,11 @@ impl Ftl {
         self.partitioned.as_ref().map_or((0, 0), |partitioned| partitioned.counts(partition, programmed))
     }
 
+    /// Pages of the map that were written into a partition since the last [`Self::clear_counters`].
+    pub fn map_units_of_partition(&self, partition: u32) -> u64 {
+        self.partitioned.as_ref().map_or(0, |partitioned| partitioned.map_units(partition))
+    }
+
     /// Units ever programmed in a partition: a group is erased when it is full.
     pub(super) fn programmed_of(&self, partition: u32) -> u64 {
         let Some(partitions) = self.partitions() else { return 0 };

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use ninescope_ftl::policies::{PageAllocationConfig, Told, VictimSelectionConfig};
-use ninescope_ftl::{Ftl, FtlConfig, FtlError, InstantDriver, Partition};
+use ninescope_ftl::{Ftl, FtlConfig, FtlError, InstantDriver, Partition, give_map};
 use ninescope_kernel::RandomStream;
 use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa};
 
@@ -128,8 +128,14 @@ fn what_is_no_partition_is_refused() {
     // A pool has 16 groups of 16 units, four of which are spare.
     assert_eq!(partitions([&[0], &[1]], [0..192, 192..200]).check(), Ok(()));
     assert!(refused(&partitions([&[0], &[1]], [0..193, 193..200])), "too many for one pool");
-    let with_map = FtlConfig { translation_units: 2, ..partitions([&[0], &[1]], [0..100, 100..200]) };
-    assert!(refused(&with_map));
+    let with_map = |partitions| FtlConfig { translation_units: 2, partitions, ..config(1, 200) };
+    let mut list = partitions([&[0], &[1]], [0..100, 100..200]).partitions;
+    assert!(refused(&with_map(list.clone())), "the map nowhere");
+    give_map(&mut list, 200, 2, 128);
+    // Unit 128 is the first one that the second page tells of.
+    assert_eq!([&list[0].units[..], &list[1].units], [&[0..100, 200..201], &[100..200, 201..202]]);
+    assert_eq!((list[1].unit_count(), list[1].unit_count_before(200)), (101, 100));
+    assert_eq!(with_map(list).check(), Ok(()));
 }
 
 #[test]
@@ -147,4 +153,79 @@ fn a_padded_page_and_a_refreshed_group_stay_in_the_partition() {
     assert_eq!(pools_of(&ftl, 100..100 + FEW), [2, 3]);
     let (host, programmed) = ftl.units_of_partition(1);
     assert_eq!((host, programmed), (1, 2), "one unit and one of padding");
+}
+
+/// Units of the host that a page of the map tells of.
+const ENTRIES: u32 = 64;
+
+/// The same drive with so many pages of a map on the media, and with blocks for them.
+fn with_map(config: FtlConfig, pages: u32) -> FtlConfig {
+    let channels = config.geometry.channels;
+    let geometry = Geometry::checked(channels, 1, 2, 1, 20, 8, 8_192, 4_096, 1).expect("legal");
+    FtlConfig { geometry, translation_units: pages, reserve_groups: 2, ..config }
+}
+
+#[test]
+fn pages_of_the_map_go_where_the_first_unit_lies_that_they_tell_of() {
+    let units = FEW + 2 * MANY;
+    let mut partitions = divided().partitions;
+    // Units 128 to 319 are told of by pages that begin within units 100 to 349, and page 5 begins there with 320.
+    give_map(&mut partitions, units, units.div_ceil(ENTRIES), ENTRIES);
+    assert_eq!(partitions[0].units, [100..350, units + 2..units + 6]);
+    assert_eq!(partitions[1].units, [0..100, 350..units, units..units + 2, units + 6..units + 16]);
+    // Stretches whose pages follow each other have them in one piece, and units among which no page begins have none.
+    let partition = |units: &[Range<u32>]| Partition { pools: vec![0], units: units.to_vec() };
+    let mut few = [partition(&[0..70, 80..200]), partition(&[70..80, 200..250])];
+    give_map(&mut few, 250, 4, ENTRIES);
+    assert_eq!([&few[0].units[..], &few[1].units], [&[0..70, 80..200, 250..254][..], &[70..80, 200..250]]);
+    let mut few = [partition(&[0..10, 128..140]), partition(&[10..128, 140..200])];
+    give_map(&mut few, 200, 4, ENTRIES);
+    assert_eq!([&few[0].units[2..], &few[1].units[2..]], [[200..201, 202..203], [201..202, 203..204]]);
+}
+
+#[test]
+fn a_partition_writes_its_pages_of_the_map_as_a_drive_of_its_planes_would() {
+    let units = FEW + 2 * MANY;
+    let mut partitions = divided().partitions;
+    give_map(&mut partitions, units, units.div_ceil(ENTRIES), ENTRIES);
+    let pages_of = [(2..6).collect::<Vec<u32>>(), (0..2).chain(6..16).collect()];
+    let mut whole = Ftl::new(&with_map(FtlConfig { partitions, ..divided() }, 16)).expect("enough spare");
+    let alone = [(1, FEW), (2, 2 * MANY)];
+    let mut alone = [0, 1].map(|at| {
+        let (channels, units) = alone[at];
+        Ftl::new(&with_map(config(channels, units), pages_of[at].len() as u32)).expect("fits")
+    });
+    let counts = [FEW, 2 * MANY];
+    for partition in [1, 0] {
+        for number in 0..counts[partition] {
+            InstantDriver::new(&mut whole).write(Lpa(unit_of(partition, number))).expect("space");
+            InstantDriver::new(&mut alone[partition]).write(Lpa(number)).expect("space");
+        }
+    }
+    InstantDriver::new(&mut whole).write_map(ENTRIES, false).expect("space");
+    alone.iter_mut().for_each(|drive| InstantDriver::new(drive).write_map(ENTRIES, true).expect("space"));
+    whole.clear_counters();
+    alone.iter_mut().for_each(Ftl::clear_counters);
+    let mut stream = RandomStream::new(4, "tests", "partitions");
+    for round in 0..20_000 {
+        let partition = stream.below(2) as usize;
+        let number = stream.below(u64::from(counts[partition])) as u32;
+        InstantDriver::new(&mut whole).write(Lpa(unit_of(partition, number))).expect("space");
+        InstantDriver::new(&mut alone[partition]).write(Lpa(number)).expect("space");
+        if round % 1_000 == 0 {
+            // All of the map anew.
+            InstantDriver::new(&mut whole).write_map(ENTRIES, false).expect("space");
+            alone.iter_mut().for_each(|drive| InstantDriver::new(drive).write_map(ENTRIES, true).expect("space"));
+        }
+    }
+    for (partition, drive) in alone.iter().enumerate() {
+        let found = whole.units_of_partition(partition as u32);
+        assert_eq!(found, (drive.counters().host_units, drive.counters().programmed_units()), "{partition}");
+        assert_eq!(whole.map_units_of_partition(partition as u32), drive.counters().map_units, "{partition}");
+        assert_eq!(drive.counters().map_units, 20 * u64::from(drive.translation_units()));
+        assert!(drive.counters().gc_units > 0, "it collects");
+    }
+    let of_map = |partition: usize| pages_of[partition].iter().map(|page| units + page);
+    assert_eq!(pools_of(&whole, of_map(0)), [2, 3]);
+    assert_eq!(pools_of(&whole, of_map(1)), [0, 1, 4, 5]);
 }
