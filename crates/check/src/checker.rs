@@ -394,6 +394,9 @@ impl Checker {
         if let Some(book) = &mut self.map {
             book.measuring_began();
         }
+        if let Some(book) = &mut self.partitions {
+            book.measuring_began();
+        }
         if let Some(book) = &mut self.parity {
             book.measuring_began(self.groups.whole_stripes);
         }
@@ -461,6 +464,9 @@ impl Checker {
         self.space.compare(view)?;
         self.ledger.compare(view)?;
         if let Some(book) = &self.bad_blocks {
+            book.compare(view)?;
+        }
+        if let Some(book) = &self.partitions {
             book.compare(view)?;
         }
         let open = self.sweep(view)?;

@@ -87,6 +87,8 @@ marks! {
     MapPageMoved, "map_page_moved", "Garbage collection moved a page of the map.";
     OtherNamespace, "other_namespace", "A command went into a namespace that is not the first.";
     StalledBesideSpace, "stalled_beside_space", "A write waited for planes of its own while others had space.";
+    MapPageApart, "map_page_apart", "A page of the map was written into planes that some addresses have for themselves.";
+    WentDownApart, "went_down_apart", "A page went down into planes that some addresses have for themselves.";
     DramWait, "dram_wait", "An access to DRAM waited for one before it.";
     DramBehindCache, "dram_behind_cache", "An access to DRAM waited for one of a cache there.";
     WaitForCore, "wait_for_core", "A decision of the firmware waited for a core.";

@@ -1,16 +1,28 @@
-//! Planes that some addresses have for themselves: which unit may lie where, written out unit by unit and pool by pool.
+//! Planes that some addresses have for themselves: which unit may lie where, written out unit by unit and pool by pool, and
+//! what goes there.
 
 use ninescope_engine::View;
+use ninescope_engine::mapping::entries_of_page;
 use ninescope_model::{Lpa, Pool, Ppa};
 
 use crate::marks::{Mark, Marks};
 use crate::rule::{Checked, require};
 
-/// The partition of each unit of the host and of each pool.
+/// The partition of each unit and of each pool, and what was written into each.
 #[derive(Debug)]
 pub struct PartitionBook {
+    /// Of those of the host, and behind them of each page of a map that lies on the media.
     of_unit: Vec<u32>,
     of_pool: Vec<u32>,
+    /// By partition: units of the host, and of them those that came from a tier above; pages of the map.
+    written: Vec<Written>,
+}
+
+/// What went into a partition since measuring began.
+#[derive(Clone, Copy, Debug, Default)]
+struct Written {
+    host_units: u64,
+    map_units: u64,
 }
 
 impl PartitionBook {
@@ -24,9 +36,15 @@ impl PartitionBook {
         let mut of_pool = vec![u32::MAX; view.ftl.geometry().pools() as usize];
         for (number, partition) in (0..).zip(told) {
             partition.pools.iter().for_each(|&pool| of_pool[pool as usize] = number);
-            partition.units.iter().cloned().flatten().for_each(|unit| of_unit[unit as usize] = number);
+            let of_host = partition.units.iter().cloned().flatten().filter(|&unit| unit < view.ftl.logical_units());
+            of_host.for_each(|unit| of_unit[unit as usize] = number);
         }
-        Some(Self { of_unit, of_pool })
+        // A page of the map lies where the first unit does that it tells of, whatever it tells of besides.
+        let entries = entries_of_page(view.ftl.geometry().unit_bytes) as usize;
+        for page in 0..view.ftl.translation_units() as usize {
+            of_unit.push(of_unit[page * entries]);
+        }
+        Some(Self { of_unit, of_pool, written: vec![Written::default(); told.len()] })
     }
 
     fn pool_of(view: &View<'_>, place: Ppa) -> Pool {
@@ -48,6 +66,40 @@ impl PartitionBook {
         Ok(())
     }
 
+    /// A unit of the host got its place, from the host or from a tier above.
+    pub fn written(&mut self, view: &View<'_>, lpa: Lpa, place: Ppa) -> Checked {
+        self.placed(view, lpa, place)?;
+        self.written[self.of_unit[lpa.index()] as usize].host_units += 1;
+        Ok(())
+    }
+
+    /// The same of a page of the map.
+    pub fn map_page_written(&mut self, view: &View<'_>, unit: Lpa, place: Ppa) -> Checked {
+        self.placed(view, unit, place)?;
+        self.written[self.of_unit[unit.index()] as usize].map_units += 1;
+        Ok(())
+    }
+
+    /// What is written from here on is counted.
+    pub fn measuring_began(&mut self) {
+        self.written.fill(Written::default());
+    }
+
+    /// What the translation layer counted is what was seen.
+    pub fn compare(&self, view: &View<'_>) -> Checked {
+        for (partition, written) in (0..).zip(&self.written) {
+            let counted = (view.ftl.units_of_partition(partition).0, view.ftl.map_units_of_partition(partition));
+            let seen = (written.host_units, written.map_units);
+            require!(
+                counted == seen,
+                Ledger,
+                view.now,
+                "of partition {partition} {counted:?} units of host and map are counted, seen were {seen:?}"
+            );
+        }
+        Ok(())
+    }
+
     /// A write has to wait: perhaps although others would have space.
     pub fn stalled(&self, view: &View<'_>, lpa: Lpa, marks: &mut Marks) {
         let own = self.of_unit[lpa.index()];
@@ -60,7 +112,7 @@ impl PartitionBook {
 
     /// Everything lies where it may.
     pub fn sweep(&self, view: &View<'_>) -> Checked {
-        for lpa in (0..view.ftl.logical_units()).map(Lpa) {
+        for lpa in (0..self.of_unit.len() as u32).map(Lpa) {
             let place = view.ftl.translate(lpa);
             if place != Ppa::UNMAPPED {
                 self.placed(view, lpa, place)?;

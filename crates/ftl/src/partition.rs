@@ -204,11 +204,11 @@ impl PartitionedAllocation {
 
     /// The stripe position that takes a page of the map.
     pub fn choose_for_map(&mut self, unit: Lpa, accepting: &BitTable) -> Option<u32> {
-        let part = &mut self.parts[self.partitions.of_unit(unit) as usize];
-        part.accepting.copy_common(accepting, &part.positions);
-        let own = &part.accepting;
-        let position = own.next_set(part.map_turn as usize).or_else(|| own.next_set(0))? as u32;
-        part.map_units += 1;
+        let Part { accepting: own, positions, map_turn, map_units, .. } =
+            &mut self.parts[self.partitions.of_unit(unit) as usize];
+        own.copy_common(accepting, positions);
+        let position = own.next_set(*map_turn as usize).or_else(|| own.next_set(0))? as u32;
+        *map_units += 1;
         Some(position)
     }
 

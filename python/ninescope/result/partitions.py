@@ -26,11 +26,13 @@ class Partition:
     physical_units: int
     """Mapping units of its planes [count]."""
     host_units: int = 0
-    """Units that the host wrote."""
+    """Units that the host wrote, at once or by way of a cache or tier above."""
     programmed_units: int = 0
     """Units that were programmed, for any reason."""
     units_per_host_unit: float | None = None
     """Write amplification; None where the host wrote nothing."""
+    map_units: int = 0
+    """Pages of a map that lies in flash, written anew."""
 
 
 def partitions_of(document: Mapping[str, Any]) -> tuple[Partition, ...]:

@@ -173,6 +173,10 @@ impl Checker {
             map.changed(lpa, holders.mover(migration));
         }
         self.unit_moved(view, lpa, Source::Migration);
+        self.goes_into_its_partition(view, lpa, new)?;
+        if self.partitions.is_some() {
+            self.marks.hit(Mark::WentDownApart);
+        }
         self.host_unit_placed(view, (old, new), None)?;
         if let Some(blame) = &mut self.blame {
             let mover = blame.mover(migration);

@@ -184,6 +184,11 @@ impl Checker {
         self.partitions.as_ref().map_or(Ok(()), |book| book.placed(view, lpa, place))
     }
 
+    /// The same of a unit of the host that is written there.
+    pub(super) fn goes_into_its_partition(&mut self, view: &View<'_>, lpa: Lpa, place: Ppa) -> Checked {
+        self.partitions.as_mut().map_or(Ok(()), |book| book.written(view, lpa, place))
+    }
+
     /// A unit that the host wrote, or that goes where such units go, got a place.
     pub(super) fn host_unit_placed(&mut self, view: &View<'_>, (old, new): (Ppa, Ppa), tenant: Option<u16>) -> Checked {
         self.groups.written(view, old, new)?;
@@ -223,7 +228,7 @@ impl Checker {
         if let Some(book) = &mut self.zones {
             book.written(view, lpa, new)?;
         }
-        self.lies_in_its_partition(view, lpa, new)?;
+        self.goes_into_its_partition(view, lpa, new)?;
         self.host_unit_placed(view, (old, new), Some(self.requests.last_of(slot).lane))?;
         if let (Some(book), Some(banks)) = (&mut self.tier, &mut self.banks) {
             let sectors = mask_of(&request, lpa, sectors_per_unit(view));

@@ -106,6 +106,10 @@ impl Checker {
         let lpa = view.ftl.translation_unit(page);
         self.ledger.map_units += 1;
         agrees(view, lpa, new)?;
+        if let Some(book) = &mut self.partitions {
+            book.map_page_written(view, lpa, new)?;
+            self.marks.hit(Mark::MapPageApart);
+        }
         self.host_unit_placed(view, (old, new), None)?;
         if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
             units.changed(view, lpa, old, new)?;

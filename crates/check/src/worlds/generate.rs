@@ -60,9 +60,7 @@ pub fn generate(seed: u64) -> World {
         }
         divide_cache(&mut dice.of("cache parts"), &mut world);
         write_through(&mut dice.of("writes through"), &mut world);
-        if placement == "nand-only" {
-            partitions::divide(&mut dice.of("partitions"), &mut world, &plan.shape().ftl);
-        }
+        partitions::divide(&mut dice.of("partitions"), &mut world, &plan.shape().ftl, placement);
         parity::add(&mut dice.of("parity"), &mut world);
         if placement == "nand-only" {
             breakage::add(&mut dice.of("breakage"), &mut world);

@@ -1,4 +1,4 @@
-//! Planes that some addresses have for themselves, on some drives of flash alone.
+//! Planes that some addresses have for themselves, on some drives.
 
 use ninescope_ftl::{FtlConfig, Partition};
 
@@ -7,13 +7,16 @@ use super::dice::Dice;
 
 /// Drives of several pools that fall into partitions [%].
 const DIVIDED: u64 = 35;
+/// The same of those with a map that lies in flash, or a medium above flash, which have much else to meet [%].
+const DIVIDED_BESIDE: u64 = 20;
 /// Addresses change hands after so many units at most, now and then.
 const STRETCH_MAX: u32 = 60;
 
 /// Divides the drive of a world, or leaves it whole: where it is refused, as where it is small.
-pub(super) fn divide(dice: &mut Dice, world: &mut World, ftl: &FtlConfig) {
+pub(super) fn divide(dice: &mut Dice, world: &mut World, ftl: &FtlConfig, placement: &str) {
     let pools = ftl.geometry.pools();
-    if pools < 2 || !dice.chance(DIVIDED) {
+    let is_alone = ftl.translation_units == 0 && placement == "nand-only";
+    if pools < 2 || !dice.chance(if is_alone { DIVIDED } else { DIVIDED_BESIDE }) {
         return;
     }
     let count = dice.small(2, pools.min(4));

@@ -30,6 +30,7 @@ mod link_messages;
 mod map_tenants;
 mod mechanisms;
 mod own_parts;
+mod own_planes;
 mod parity;
 mod program_failures;
 mod protocol;

@@ -7,7 +7,7 @@ use ninescope_kernel::Ns;
 use ninescope_model::{Arrival, Lba, Op, Request, SECTOR_BYTES, Turns, UrgencyClass, Workload, WorkloadError};
 
 use super::limits::limits;
-use super::partitions::check_drive;
+use super::partitions::{check_drive, give_map_pages};
 use super::preconditioning::preconditioning;
 use super::{OnDrive, Tenants, check_tenants, disjoint};
 use super::{buffer_parts, cache_parts};
@@ -58,7 +58,7 @@ pub(super) fn on_drive(
     requests: &[Request],
     (arrival, queue_depth): (Arrival, u32),
     (tenants, limit): (usize, Option<Limit>),
-    partitions: Vec<Partition>,
+    mut partitions: Vec<Partition>,
 ) -> Result<OnDrive, Error> {
     let drive = request.load_drive()?;
     let mut assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
@@ -66,6 +66,7 @@ pub(super) fn on_drive(
     if !partitions.is_empty() {
         let refused = |problem: &dyn std::fmt::Display| Error::Input(format!("partitions: {problem}"));
         check_drive(request.prefill, &assembly).map_err(|problem| refused(&problem))?;
+        give_map_pages(&mut partitions, &assembly.ftl);
         assembly.ftl.partitions = partitions;
         assembly.ftl.check().map_err(|error| refused(&error))?;
     }

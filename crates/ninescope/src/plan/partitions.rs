@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use ninescope_engine::mapping::entries_of_page;
 use ninescope_ftl::{FtlConfig, Partition};
 use ninescope_generators::{JobConfig, JobError};
 use ninescope_model::units::Bytes;
@@ -40,13 +41,8 @@ pub(super) fn names_planes(job: &JobConfig) -> Option<&'static str> {
 /// # Errors
 /// The rest of a sentence that begins with the key.
 pub(super) fn check_drive(prefill: PrefillMode, assembly: &Assembly) -> Result<(), &'static str> {
-    if assembly.timing.is_none() || assembly.tier.is_some() {
-        return Err("only a drive of flash alone has channels that lie apart for jobs");
-    }
-    if assembly.ftl.translation_units > 0 {
-        return Err(
-            "do not go with a map that lies in flash (ftl.map), whose pages would lie on the channels of all jobs",
-        );
+    if assembly.timing.is_none() {
+        return Err("only a drive with flash has channels that lie apart for jobs");
     }
     if assembly.ftl.zones.is_some() {
         return Err("do not go with zones ([zns]), which have dies of their own (zns.zone_width)");
@@ -105,6 +101,7 @@ pub(super) fn of_jobs(tenants: &[Tenant<'_>], ftl: &FtlConfig) -> Result<OfJobs,
         partitions.into_iter().map(|(pools, _)| Partition { pools, units: Vec::new() }).collect();
     place_regions(tenants, &of_job, &mut partitions)?;
     deal_rest(&mut partitions, ftl);
+    give_map_pages(&mut partitions, ftl);
     check_room(tenants, &of_job, &partitions, ftl)?;
     Ok(OfJobs { partitions, of_job })
 }
@@ -219,6 +216,12 @@ fn deal_rest(partitions: &mut [Partition], ftl: &FtlConfig) {
     }
 }
 
+/// Pages of a map that lies in flash lie in the partitions whose units they tell of, where there is such a map.
+pub(super) fn give_map_pages(partitions: &mut [Partition], ftl: &FtlConfig) {
+    let entries = entries_of_page(ftl.geometry.unit_bytes);
+    ninescope_ftl::give_map(partitions, ftl.logical_units, ftl.translation_units, entries);
+}
+
 /// Ranges that do not overlap, in their order, those that touch made one.
 fn joined(ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
     let mut joined: Vec<Range<u32>> = Vec::new();
@@ -246,9 +249,14 @@ fn check_room(
         let jobs: Vec<usize> = (0..of_job.len()).filter(|&job| of_job[job] == number).collect();
         let told = |units: u32| Bytes(u64::from(units) * u64::from(ftl.geometry.unit_bytes)).told();
         let largest = jobs.iter().copied().max_by_key(|&job| tenants[job].1.len()).unwrap_or_default();
-        let others = if jobs.len() > 1 { " and what else lies there" } else { "" };
+        let (takes, planes) = match jobs.len() {
+            0 => ("what no job names", "left for it"),
+            1 => ("the region", "that the job has"),
+            _ => ("the region and what else lies there", "that the job has"),
+        };
+        let map = if ftl.translation_units > 0 { ", with its pages of the map," } else { "" };
         let problem = format!(
-            "the region{others} takes {}, and the planes of the drive that the job has hold {} at most, with spare blocks for \
+            "{takes}{map} takes {}, and the planes of the drive {planes} hold {} at most, with spare blocks for \
              garbage collection",
             told(units),
             told(most)
@@ -297,6 +305,29 @@ mod tests {
         assert_eq!(of.of_job, [0, 0, 1]);
         assert_eq!(of.partitions[0].units, [0..40, 50..110], "20 units of jobs and 80 others");
         assert_eq!(of.partitions[1].units, [40..50, 110..200]);
+    }
+
+    #[test]
+    fn pages_of_the_map_lie_and_take_room_where_the_units_do_that_they_tell_of() {
+        // Pages of 512 B tell of 128 units each, of which there are 200.
+        let geometry = Geometry::checked(2, 1, 2, 1, 16, 8, 512, 512, 1).expect("legal");
+        let ftl = FtlConfig { geometry, translation_units: 2, ..ftl() };
+        let jobs = [job("a", Some(&[1]), None), job("b", Some(&[0]), None)];
+        let of = |regions: [Range<u32>; 2]| {
+            let [a, b] = regions;
+            of_jobs(&[(&jobs[0], a), (&jobs[1], b)], &ftl)
+        };
+        let apart = of([100..140, 0..60]).expect("they fit").partitions;
+        // Each has its 100 units, and the page of the first of them; unit 128 is that of channel 1.
+        assert_eq!([&apart[0].units[..], &apart[1].units], [&[60..160, 201..202][..], &[0..60, 160..200, 200..201]]);
+        let config = FtlConfig { partitions: apart, ..ftl.clone() };
+        assert_eq!(config.check(), Ok(()));
+        // Channel 1 has 32 blocks, 12 of which are spare: two frontiers more in each plane. It holds 160 units, one of which is a page.
+        assert!(of([0..128, 128..200]).is_ok());
+        let (job, error) = of([0..160, 160..200]).expect_err("a page too many");
+        assert_eq!((job, error.key), (0, "size"));
+        assert!(error.problem.contains("with its pages of the map, takes 81KiB"), "{}", error.problem);
+        assert!(error.problem.contains("hold 80KiB at most"), "{}", error.problem);
     }
 
     #[test]

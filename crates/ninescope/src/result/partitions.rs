@@ -25,17 +25,21 @@ pub fn section(device: &Seen<'_>, ftl: &FtlConfig, jobs: &[String], of_job: &[u3
         let planes = pools().map(|pool| geometry.first_plane_of_pool(pool));
         let planes: BTreeSet<u32> = planes.flat_map(|first| first..first + geometry.frontier_planes).collect();
         let own = jobs.iter().zip(of_job).filter(|&(_, &of)| of == number).map(|(name, _)| name);
-        json!({
+        let mut told = json!({
             "jobs": own.collect::<Vec<_>>(),
             "channels": channels,
             "dies": dies,
             "planes": planes,
-            "logical_units": partition.unit_count(),
+            "logical_units": partition.unit_count_before(ftl.logical_units),
             "physical_units": geometry.units() / geometry.pools() * partition.pools.len() as u32,
             "host_units": host_units,
             "programmed_units": programmed_units,
             "units_per_host_unit": waf(device, number),
-        })
+        });
+        if ftl.translation_units > 0 {
+            told["map_units"] = json!(device.ftl.map_units_of_partition(number));
+        }
+        told
     };
     (!ftl.partitions.is_empty()).then(|| (0..).zip(&ftl.partitions).map(entry).collect())
 }

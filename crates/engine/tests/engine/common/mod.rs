@@ -15,7 +15,7 @@ use ninescope_engine::{
     TransactionSchedulerConfig, WriteCompletion,
 };
 use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
-use ninescope_ftl::{BreakdownConfig, Ftl, FtlConfig, InstantDriver, ZoneConfig};
+use ninescope_ftl::{BreakdownConfig, Ftl, FtlConfig, InstantDriver, Partition, ZoneConfig};
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::nand::{EraseLoops, Nand, NandTiming, PageTypes, PlaneGroups};
 use ninescope_model::{Arrival, BlockGroup, DieId, Geometry, Lba, Lpa, Op, Parity, Request, Workload, WorkloadError};
@@ -53,6 +53,8 @@ pub struct Bench {
     pub gc_trigger: GcTriggerConfig,
     pub victim_selection: VictimSelectionConfig,
     pub breakdown: Option<BreakdownConfig>,
+    /// Planes that some addresses have for themselves.
+    pub partitions: Vec<Partition>,
     pub seed: u64,
     pub prefill: Prefill,
     pub timing: NandTiming,
@@ -100,6 +102,7 @@ impl Bench {
             gc_trigger: GcTriggerConfig::default(),
             victim_selection: VictimSelectionConfig::default(),
             breakdown: None,
+            partitions: Vec::new(),
             seed: 1,
             prefill: Prefill::Sequential,
             timing: timing(),
@@ -188,7 +191,7 @@ impl Bench {
             free_block_choice: self.free_block_choice.clone(),
             gc_trigger: self.gc_trigger.clone(),
             victim_selection: self.victim_selection.clone(),
-            partitions: Vec::new(),
+            partitions: self.partitions.clone(),
             homes: Vec::new(),
             zones: self.zones.clone(),
             breakdown: self.breakdown.clone(),

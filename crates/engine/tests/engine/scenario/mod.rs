@@ -18,7 +18,7 @@ use ninescope_engine::{
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
 };
-use ninescope_ftl::{Ftl, FtlConfig, FtlCounters, InstantDriver};
+use ninescope_ftl::{Ftl, FtlConfig, FtlCounters, InstantDriver, Partition};
 use ninescope_kernel::{Ns, RandomStream, Rate};
 use ninescope_media::health::SuspendLimit;
 use ninescope_media::nand::{CommandKind, EraseLoops, FlashCommand, Nand, NandTiming, PageTypes, PlaneGroups, Wear};
@@ -308,6 +308,8 @@ pub struct Drive {
     pub timing: NandTiming,
     pub engine: EngineConfig,
     pub limits: RunLimits,
+    /// Planes that some addresses have for themselves.
+    pub partitions: Vec<Partition>,
     /// Units written before the run, in order.
     pub prepared: Vec<u32>,
     /// P/E cycles of every block before that, as the media count them [count].
@@ -391,6 +393,7 @@ impl Default for Drive {
                 warmup_time: None,
                 closed_queue_depth: 1,
             },
+            partitions: Vec::new(),
             prepared: Vec::new(),
             worn_by: 0,
             suspend_limit: None,
@@ -489,6 +492,7 @@ impl Drive {
             free_block_choice: self.free_block_choice.clone(),
             gc_trigger: self.gc_trigger.clone(),
             victim_selection: self.victim.clone(),
+            partitions: self.partitions.clone(),
             seed: self.seed,
             ..FtlConfig::bare(geometry)
         })
