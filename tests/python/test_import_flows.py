@@ -29,6 +29,8 @@ OF_EACH = {
     "Total_Requests_To_Generate": "50000",
 }
 READS = {"Read_Percentage": "100"}
+CACHED_MAP = {"Ideal_Mapping_Table": "false"}
+FIRST_HALF, SECOND_HALF = "0,1,2,3", "4,5,6,7"
 CACHED = {"Device_Level_Data_Caching_Mode": "WRITE_CACHE"}
 SLACK = 0.02
 
@@ -86,6 +88,24 @@ def files_of(tmp_path: Path, drive: dict[str, str], flows: list[dict[str, str]])
             [1342, 472],
             SLACK,
             id="one writes through the cache and one past it",
+        ),
+        pytest.param(
+            CACHED_MAP,
+            [
+                of_depth(16, 4242, **READS, Channel_IDs=FIRST_HALF),
+                of_depth(16, 4242, Read_Percentage="0", Channel_IDs=SECOND_HALF),
+            ],
+            [475, 2186],
+            id="each has channels of its own, and its pages of a cached map there",
+        ),
+        pytest.param(
+            CACHED_MAP,
+            [
+                of_depth(16, 4242, **CACHED, Read_Percentage="70", Channel_IDs=FIRST_HALF),
+                of_depth(16, 4242, **CACHED, Read_Percentage="30", Channel_IDs=SECOND_HALF),
+            ],
+            [968, 1358],
+            id="each has channels of its own, below a cache and with a cached map",
         ),
     ],
 )

@@ -17,10 +17,10 @@ from ninescope import _native, toml
 from ninescope.common.files import output_directory, written_whole
 from ninescope.mqsim import resources
 from ninescope.mqsim.drive import read_drive
-from ninescope.mqsim.memory import OfFlow, Written, without_cache
+from ninescope.mqsim.memory import OfFlow, Written
 from ninescope.mqsim.refusal import in_mqsims_terms
 from ninescope.mqsim.report import FETCHED_MAX, Drive, Left, Part
-from ninescope.mqsim.settings import CARRIED, GROUPS, OTHERWISE
+from ninescope.mqsim.settings import CARRIED, GROUPS
 from ninescope.mqsim.workload import (
     Flow,
     give_buffer,
@@ -244,14 +244,6 @@ def _sizes_written(flows: list[Flow]) -> dict[int, float]:
 def _settle(flows: list[Flow], drive: Drive) -> None:
     """Give the flows of one run what they have of the drive, and account for all that is said of them."""
     apart = give_planes(flows, drive.resources, drive.table)
-    if apart:
-        without_cache(drive)
-        for flow in flows:
-            if flow.reads_cached and not drive.as_mqsim:
-                why = (
-                    "reads are not cached: flows have planes of their own, which go with no cache above them"
-                )
-                flow.say("Device_Level_Data_Caching_Mode", OTHERWISE, why)
     give_classes(flows, drive)
     page = int(drive.table["geometry"]["page_size"].removesuffix("B"))
     for flow in flows:

@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ninescope.mqsim.report import Drive, Left, Part
-from ninescope.mqsim.settings import CARRIED, OTHERWISE
+from ninescope.mqsim.report import Drive, Part
+from ninescope.mqsim.settings import CARRIED
 
 if TYPE_CHECKING:
     from ninescope.mqsim.document import Sheet
@@ -133,7 +133,6 @@ def keep_rewritten(part: Drive, device: Sheet, written: Written) -> None:
     _parts(part, device)
     if not _is_shared(device) and len(written.flows) > 1:
         part.put("dram.jobs_in_turn", True, "--as mqsim: flows that share no cache have DRAM in turn")
-    part.buffer_alone = lambda: _write_through(part, device, written, 0)
 
 
 def write_back(part: Drive, device: Sheet) -> None:
@@ -144,7 +143,6 @@ def write_back(part: Drive, device: Sheet) -> None:
     why = "Device_Level_Data_Caching_Mode = WRITE_READ_CACHE: what is written and what is read"
     part.put("tier.placement", {"policy": "wb", "copy_reads": True}, why)
     _parts(part, device)
-    part.buffer_alone = lambda: buffer_writes(part, device)
 
 
 def cache_reads(part: Drive, device: Sheet) -> None:
@@ -154,7 +152,6 @@ def cache_reads(part: Drive, device: Sheet) -> None:
     _times(part, device)
     part.put("tier.placement", "read-cache", "Device_Level_Data_Caching_Mode = READ_CACHE: what is read")
     _parts(part, device)
-    part.buffer_alone = lambda: None
 
 
 def buffer_writes(part: Drive, device: Sheet) -> None:
@@ -167,25 +164,6 @@ def buffer_writes(part: Drive, device: Sheet) -> None:
     part.put("dram.capacity", f"{bytes_}B", "the buffer, and a page that fills for each plane")
     part.put("dram.write_buffer", True, "Device_Level_Data_Caching_Mode: what is written lies in DRAM")
     _times(part, device)
-
-
-def without_cache(part: Drive) -> None:
-    """Leave the cache out where jobs have planes of their own: a drive has one of the two."""
-    if part.table.pop("tier", None) is None:
-        return
-    part.table.pop("dram")
-    apart = "tier.parts" in part.sources
-    part.sources = {key: said for key, said in part.sources.items() if not key.startswith(("dram.", "tier."))}
-    if apart:
-        part.carried.remove("Data_Cache_Sharing_Mode")
-        why = "flows have planes of their own, which go with no cache"
-        part.left.append(Left("Data_Cache_Sharing_Mode", "EQUAL_PARTITIONING", why, OTHERWISE))
-    part.buffer_alone()
-    if not part.as_mqsim:
-        return
-    part.carried.remove("Data_Cache_Capacity")
-    why = "flows have planes of their own, which go with no cache: what is written again is programmed again"
-    part.left.append(Left("Data_Cache_Capacity", part.tags["Data_Cache_Capacity"][1], why, OTHERWISE))
 
 
 # ---- room ------------------------------------------------------------------------------------------------

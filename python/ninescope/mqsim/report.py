@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 from ninescope.mqsim.document import Sheet
@@ -90,6 +89,3 @@ class Drive(Part):
         """Say of a setting that it is carried over after all, once more is known than this file."""
         self.left = [left for left in self.left if left.tag != tag]
         self.carried.append(tag)
-
-    buffer_alone: Callable[[], None] = lambda: None
-    """Gives it a buffer of pages in place of a cache that does not go with something else."""

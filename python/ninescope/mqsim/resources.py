@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
 from ninescope.mqsim.document import Sheet
 from ninescope.mqsim.report import Part
@@ -32,12 +31,10 @@ def numbers_of(sheet: Sheet, counts: Counts) -> Numbers:
     return tuple(found)
 
 
-def why_not(own: Numbers, others: list[Numbers], drive: dict[str, Any], *, is_job: bool) -> str:
+def why_not(own: Numbers, others: list[Numbers], *, is_job: bool) -> str:
     """Say why a flow cannot have its planes for itself; nothing where it can."""
     if not is_job:
         return "a trace reaches the whole drive, and so do flows beside it"
-    if "map" in drive["ftl"]:
-        return "pages of a cached map lie on all channels, and so does every flow then"
     if any(other != own and _meet(own, other) for other in others):
         return "flows that share some of their planes, and not all, reach the whole drive"
     return ""

@@ -258,7 +258,7 @@ def give_planes(flows: list[Flow], counts: resources.Counts, drive: dict[str, An
     """
     own = [resources.numbers_of(flow.sheet, counts) for flow in flows if flow.sheet]
     reasons = [
-        resources.why_not(numbers, own, drive, is_job=flow.trace is None)
+        resources.why_not(numbers, own, is_job=flow.trace is None)
         for flow, numbers in zip(flows, own, strict=True)
     ]
     apart = not any(reasons) and not all(resources.is_whole(numbers, counts) for numbers in own)
