@@ -344,6 +344,14 @@ def channels(count: int, *, dies: int = 1, planes: int = 1) -> ninescope.Drive:
     )
 
 
+CACHED_MAP = {"ftl__map": {"policy": "entries", "size": "4KiB"}}
+CACHE = {
+    "ftl__mapping_unit": "16KiB",
+    "dram": {"capacity": "1MiB", "rate": "3.2GB/s", "access": "30ns"},
+    "tier__placement": {"policy": "wb", "evict_free": 0.2},
+}
+
+
 def writer(name: str, **words: object) -> dict[str, object]:
     return {"name": name, "rw": "randwrite", "iodepth": 8, "size": "4m", "requests": 4_000} | words
 
@@ -446,13 +454,15 @@ def test_every_way_to_prepare_leaves_each_region_in_its_planes(prefill):
     assert [partition.host_units for partition in result.partitions] == [500, 500]
 
 
-def test_a_drive_that_was_prepared_in_parts_is_kept_as_such(tmp_path):
+@pytest.mark.parametrize("of_drive", [{}, CACHED_MAP])
+def test_a_drive_that_was_prepared_in_parts_is_kept_as_such(tmp_path, of_drive):
     parts = [writer("a", channels=[0], requests=500), writer("b", channels=[1], offset="4m", requests=500)]
     swapped = [parts[0] | {"channels": [1]}, parts[1] | {"channels": [0]}]
+    drive = channels(2).with_(**of_drive)
     run = {"prefill": "full", "snapshots": tmp_path}
-    first = channels(2).run(ninescope.Workload.jobs(*parts), **run)
-    again = channels(2).run(ninescope.Workload.jobs(*parts), **run)
-    other = channels(2).run(ninescope.Workload.jobs(*swapped), **run)
+    first = drive.run(ninescope.Workload.jobs(*parts), **run)
+    again = drive.run(ninescope.Workload.jobs(*parts), **run)
+    other = drive.run(ninescope.Workload.jobs(*swapped), **run)
     loaded = [result.document["performance"]["snapshot"]["loaded"] for result in (first, again, other)]
     assert loaded == [False, True, False]
     assert first.digest == again.digest
@@ -479,14 +489,6 @@ def test_planes_that_cannot_be_are_refused_by_job_and_key(first, second, said):
         drive.run(ninescope.Workload.jobs(writer("a", **first), writer("b", **({"offset": "4m"} | second))))
 
 
-CACHED_MAP = {"ftl__map": {"policy": "entries", "size": "4KiB"}}
-CACHE = {
-    "ftl__mapping_unit": "16KiB",
-    "dram": {"capacity": "1MiB", "rate": "3.2GB/s", "access": "30ns"},
-    "tier__placement": {"policy": "wb", "evict_free": 0.2},
-}
-
-
 @pytest.mark.parametrize("prefill", ["none", "full", "steady-uniform"])
 @pytest.mark.parametrize(
     ("of_drive", "unit"), [(CACHED_MAP, "4k"), (CACHE, "16k"), (CACHED_MAP | CACHE, "16k")]
@@ -510,7 +512,7 @@ def test_a_cached_map_and_a_cache_leave_each_region_in_its_planes(prefill, of_dr
         assert document["ftl"]["migrated_units"] > 0
     programmed = sum(partition.programmed_units for partition in result.partitions)
     assert programmed == document["ftl"]["programmed_units"]
-    # 3 channels of 40 blocks of 16 pages, 28 % of them beyond what the host sees: pages of the map are not the host's.
+    # 3 channels of 40 blocks of 16 pages, 28 % more than what the host sees; pages of the map are not its.
     pages = 3 * 40 * 16 / 1.28
     units = int(pages * (4 if unit == "4k" else 1))
     assert sum(partition.logical_units for partition in result.partitions) == units
