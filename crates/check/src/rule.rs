@@ -91,7 +91,7 @@ rules! {
     SuspendOrder, "suspend-order",
         "A suspended operation recovers, waits, and is resumed exactly once; beside it only reads run, none of its cells.";
     Partition, "partition",
-        "A unit of an address that has planes of its own lies there, and no other unit does.";
+        "A unit of an address that has planes of its own lies there, as does a page of the map whose first unit it is, and no other unit does.";
     Namespace, "namespace",
         "What a job asks for lies in its namespace, and nothing is outside of all of them.";
     Streams, "streams",

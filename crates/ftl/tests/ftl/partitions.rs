@@ -203,7 +203,9 @@ fn a_partition_writes_its_pages_of_the_map_as_a_drive_of_its_planes_would() {
         }
     }
     InstantDriver::new(&mut whole).write_map(ENTRIES, false).expect("space");
-    alone.iter_mut().for_each(|drive| InstantDriver::new(drive).write_map(ENTRIES, true).expect("space"));
+    for drive in &mut alone {
+        InstantDriver::new(drive).write_map(ENTRIES, true).expect("space");
+    }
     whole.clear_counters();
     alone.iter_mut().for_each(Ftl::clear_counters);
     let mut stream = RandomStream::new(4, "tests", "partitions");
@@ -215,7 +217,9 @@ fn a_partition_writes_its_pages_of_the_map_as_a_drive_of_its_planes_would() {
         if round % 1_000 == 0 {
             // All of the map anew.
             InstantDriver::new(&mut whole).write_map(ENTRIES, false).expect("space");
-            alone.iter_mut().for_each(|drive| InstantDriver::new(drive).write_map(ENTRIES, true).expect("space"));
+            for drive in &mut alone {
+                InstantDriver::new(drive).write_map(ENTRIES, true).expect("space");
+            }
         }
     }
     for (partition, drive) in alone.iter().enumerate() {
