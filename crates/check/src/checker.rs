@@ -779,6 +779,10 @@ impl Probe for Checker {
                 self.coded_event(view, &event)
             }
             Event::PageDecoded { .. }
+            | Event::ReadWillBeRebuilt { .. }
+            | Event::ReadDegraded { .. }
+            | Event::StripeSensed { .. }
+            | Event::ReadRebuilt { .. }
             | Event::SectorsDecoded { .. }
             | Event::ReadGivenUp { .. }
             | Event::CorruptionDrawn

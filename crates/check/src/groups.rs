@@ -9,6 +9,7 @@ use crate::Rule;
 use crate::blocks::group_of_block;
 use crate::die_sets::units_of_stripe;
 use crate::rule::{Checked, require};
+use crate::stripes::group_of;
 
 /// The checker's own record of a group.
 #[derive(Clone, Copy, Debug, Default)]
@@ -206,16 +207,21 @@ impl Groups {
 
     #[inline]
     pub fn read_queued(&mut self, view: &View<'_>, ppa: Ppa) -> Checked {
-        let (id, offset) = view.ftl.geometry().group_and_offset(ppa);
+        let id = group_of(view.ftl.geometry(), ppa);
         let group = &mut self.all[id.index()];
-        require!(!group.erasing, EraseUnderRead, view.now, "unit {offset} of group {id} is read while it is erased");
+        require!(!group.erasing, EraseUnderRead, view.now, "{ppa} of group {id} is read while it is erased");
         group.readers += 1;
         Ok(())
     }
 
     /// A read that ended is repeated: it is as queued as before.
     pub fn read_repeats(&mut self, view: &View<'_>, ppa: Ppa) {
-        self.all[view.ftl.geometry().group_and_offset(ppa).0.index()].readers += 1;
+        self.all[group_of(view.ftl.geometry(), ppa).index()].readers += 1;
+    }
+
+    /// One that was to stay on is not queued any more.
+    pub fn reader_leaves(&mut self, view: &View<'_>, ppa: Ppa) {
+        self.all[group_of(view.ftl.geometry(), ppa).index()].readers -= 1;
     }
 
     /// A read command ended: one read of each group it addressed is over.

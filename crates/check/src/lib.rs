@@ -45,6 +45,7 @@ mod scm;
 mod sectors;
 mod space;
 mod streams;
+mod stripes;
 mod sweep;
 mod throttle;
 mod tier;

@@ -70,6 +70,9 @@ marks! {
     EvictionMergedInController, "eviction_merged_in_controller", "A page on its way down was completed with what the controller held.";
     SupersededInController, "superseded_in_controller", "A unit was forgotten below before it was on the media.";
     ParityProgrammed, "parity_programmed", "The parity of a stripe was programmed.";
+    DegradedRead, "degraded_read", "The rest of a parity stripe was read for a page that was no good.";
+    DegradedInController, "degraded_in_controller", "A page that was no good was found again, and some of its stripe was in the controller.";
+    LostInStripe, "lost_in_stripe", "Two pages of a parity stripe were no good at the same place.";
     EntryMissing, "entry_missing", "A command waited for a page of the map.";
     SeveralMapPages, "several_map_pages", "A command waited for more than one page of the map.";
     SharedMapPage, "shared_map_page", "Two commands waited for one page of the map.";

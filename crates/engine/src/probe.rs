@@ -75,7 +75,8 @@ pub struct Access {
     pub lpa: Lpa,
     /// Of such a read, the units whose rests it brings, which follow each other; 0 for others.
     pub rests: u8,
-    /// The migration that a read is for, or the page of the map that it is of; `NONE` for others.
+    /// The migration that a read is for, the page of the map that it is of, or the access that could not be corrected for which a
+    /// page of its stripe is read; `NONE` for others.
     pub number: u32,
 }
 
@@ -323,6 +324,16 @@ pub enum Event<'a> {
     },
     /// A page access that is in its die's register will not decode, and will be read again: its group must stay.
     ReadWillRepeat { transaction: u32 },
+    /// A page access that is in its die's register will not decode, and will be found again by the rest of its parity stripe: its
+    /// group must stay.
+    ReadWillBeRebuilt { transaction: u32 },
+    /// A page access did not decode: so many other pages of its stripe are read next, of which the controller holds the rest.
+    ReadDegraded { transaction: u32, source: Source, pages: u32 },
+    /// Units of a page of a stripe are in the register, for an access that did not decode.
+    StripeSensed { transaction: u32, ppa: Ppa, units: u8 },
+    /// The rest of the stripe of an access is there: of its units these are lost for good, or pass as good and are wrong (a bit
+    /// each), and all others are good.
+    ReadRebuilt { transaction: u32, source: Source, lost: u32, wrong: u32 },
     /// A page access that did not decode is given up.
     ReadGivenUp { transaction: u32, source: Source },
     /// It was drawn which units become corrupt over time, and when: the view knows all that are still to come.

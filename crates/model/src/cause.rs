@@ -28,7 +28,7 @@ pub enum Occupancy {
     Scrub,
     /// Wear levelling.
     WearLeveling,
-    /// Programs of parity over dies.
+    /// Programs of parity over dies, and reads of a stripe for a page that could not be corrected.
     Parity,
 }
 
@@ -64,7 +64,7 @@ pub enum Cause {
     DieScrub,
     /// The die levelled wear.
     DieWearLeveling,
-    /// The die programmed parity of other dies' pages.
+    /// The die programmed parity of other dies' pages, or read for one of those that could not be corrected.
     DieParity,
     /// Queued in the host, because the device held `queue_depth` commands or fetched others.
     HostQueue,
@@ -114,10 +114,12 @@ pub enum Cause {
     Firmware,
     /// A program failed, of what the request wrote or of something before it in its block: the time until it was queued again.
     ProgramFailure,
+    /// Reading the other pages of a parity stripe, for one that could not be corrected.
+    DegradedRead,
 }
 
 /// Number of causes: lanes of a request's parts.
-pub const CAUSES: usize = 37;
+pub const CAUSES: usize = 38;
 
 impl Occupancy {
     /// All occupancies, in lane order.
@@ -197,6 +199,7 @@ impl Cause {
         Self::Fetch,
         Self::Firmware,
         Self::ProgramFailure,
+        Self::DegradedRead,
     ];
 
     /// The key in results.
@@ -239,6 +242,7 @@ impl Cause {
             Self::Fetch => "fetch",
             Self::Firmware => "firmware",
             Self::ProgramFailure => "program_failure",
+            Self::DegradedRead => "degraded_read",
         }
     }
 }

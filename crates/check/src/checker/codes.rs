@@ -6,6 +6,7 @@ use ninescope_media::scm::ScmCommandKind;
 use ninescope_model::{Lpa, Ppa, SlotId, Source};
 
 use super::Checker;
+use crate::marks::Mark;
 use crate::reliability::decoders::Decoding;
 use crate::reliability::reads::Taker;
 use crate::rule::{Checked, Rule, require};
@@ -35,6 +36,19 @@ impl Checker {
                     blame.repeats(transaction);
                 }
                 Ok(())
+            }
+            Event::ReadWillBeRebuilt { transaction } => {
+                let ppa = codes.reads.will_be_rebuilt(view, transaction)?;
+                self.groups.read_repeats(view, ppa);
+                Ok(())
+            }
+            Event::ReadDegraded { transaction, source, pages } => self.degraded(view, (transaction, source), pages),
+            Event::StripeSensed { transaction, ppa, units } => {
+                codes.stripe_sensed(view, transaction, ppa, units);
+                Ok(())
+            }
+            Event::ReadRebuilt { transaction, source, lost, wrong } => {
+                self.rebuilt(view, (transaction, source), (lost, wrong))
             }
             Event::ReadGivenUp { transaction, source } => codes.given_up(view, transaction, source),
             Event::CorruptionDrawn => codes.corruption_drawn(view),
@@ -205,6 +219,40 @@ impl Checker {
             Some(oracle) => oracle.flushed(view, slot, lpa),
             None => Ok(()),
         }
+    }
+
+    /// The rest of the stripe of an access is read: the group stays until that is.
+    fn degraded(&mut self, view: &View<'_>, access: (u32, Source), pages: u32) -> Checked {
+        let Some(codes) = &mut self.codes else { return Ok(()) };
+        let (ppa, rest) = codes.degraded(view, access, pages)?;
+        self.groups.reader_leaves(view, ppa);
+        self.marks.hit(Mark::DegradedRead);
+        if rest.len() + 1 < view.ftl.geometry().parity.map_or(0, |parity| parity.stripe as usize) {
+            self.marks.hit(Mark::DegradedInController);
+        }
+        Ok(())
+    }
+
+    /// All of the stripe of an access is there: what the host or the scrubber lacked is written anew, where a copy is alone and its
+    /// kind is known.
+    fn rebuilt(&mut self, view: &View<'_>, (transaction, source): (u32, Source), harm: (u32, u32)) -> Checked {
+        let Some(codes) = &mut self.codes else { return Ok(()) };
+        let rebuilt = codes.rebuilt(view, (transaction, source), harm)?;
+        if !rebuilt.ends {
+            self.marks.hit(Mark::LostInStripe);
+        }
+        let ftl = view.ftl;
+        if !matches!(source, Source::Host | Source::Scrub) || view.tier.is_some() || view.mapping.is_some() {
+            return Ok(());
+        }
+        for &(lpa, from) in rebuilt.found.iter().filter(|(lpa, _)| !rebuilt.wrong.contains(lpa)) {
+            let kind = !ftl.chooses_streams() || self.clean.is_some() && ftl.stream_of(from).is_apart();
+            let is_trimmed = || self.trims.as_ref().is_some_and(|trims| trims.is_noted(lpa));
+            if kind && lpa != Lpa::NONE && ftl.translate(lpa) == from && !is_trimmed() {
+                codes.heals(view, lpa, from);
+            }
+        }
+        Ok(())
     }
 
     fn unit_fetched(&mut self, view: &View<'_>, lpa: Lpa, from: Ppa, wanted: bool) -> Checked {

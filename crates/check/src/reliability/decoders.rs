@@ -206,3 +206,18 @@ impl Decoders {
         Ok(())
     }
 }
+
+/// Codewords cross the channel whole, with their parity where that moves too. Does not judge units that are not known.
+pub fn moves_whole_codewords(now: Ns, (own, code): (&Decoders, &Code), units: &[u32], bytes: u32) -> Checked {
+    let scheme = code.scheme();
+    let of_codeword = scheme.user_bytes() + if scheme.moves_parity() { scheme.parity_bytes() } else { 0 };
+    let whole: Vec<_> = units.iter().map(|&unit| (unit, u32::MAX)).collect();
+    let expected = own.codewords_of(code, &whole) * of_codeword;
+    require!(
+        units.is_empty() || bytes == expected,
+        PageDecoded,
+        now,
+        "{bytes} B cross the channel for units {units:?}, whose codewords have {expected} B"
+    );
+    Ok(())
+}

@@ -11,10 +11,10 @@ mod heals;
 pub mod reads;
 mod refresh;
 mod scrub;
+mod stripes;
 
 use std::collections::BTreeMap;
 
-use ninescope_engine::reliability::code::Code;
 use ninescope_engine::reliability::{Harm, NandCode, Reliability, ReliabilityCounters};
 use ninescope_engine::{Access, Event, SimulationError, View};
 use ninescope_kernel::Ns;
@@ -26,7 +26,7 @@ use crate::blocks::group_of_block;
 use crate::rule::{Checked, Rule, require};
 use corruption::Corruption;
 use damage::Damage;
-use decoders::{Decoders, Decoding};
+use decoders::{Decoders, Decoding, moves_whole_codewords};
 use heals::Heals;
 use reads::{Fetched, PageReads, Taker};
 use refresh::Refresh;
@@ -66,6 +66,8 @@ struct Counts {
     /// For the host or a merge, for moves, for the scrubber.
     fetched: [u64; 3],
     heals_dropped: u64,
+    /// Accesses whose stripe was read, the pages of those, and units found by them.
+    rebuilt: [u64; 3],
 }
 
 /// The account of a drive with codes, or whose data is refreshed.
@@ -278,7 +280,7 @@ impl ReliabilityBook {
                     self.part_is_ready(decoded.slot, decoding.until);
                 }
             }
-            Source::Scrub if !decoded.repeats => self.scrub.arrives(decoding.until),
+            Source::Scrub if !decoded.repeats && !decoded.is_rebuilt => self.scrub.arrives(decoding.until),
             _ => {}
         }
         Ok(())
@@ -287,9 +289,10 @@ impl ReliabilityBook {
     /// An access is given up: the host must be told, and so must who moves what was lost.
     pub fn given_up(&mut self, view: &View<'_>, transaction: u32, source: Source) -> Checked {
         self.counts.failed_reads += 1;
+        let asked_by = self.reads.asked_by(transaction, source);
         let settled = self.reads.given_up(view, transaction, source)?;
         for &place in &settled.places {
-            self.corruption.failed(view, place, source);
+            self.corruption.failed(view, place, asked_by);
         }
         if source == Source::Host {
             for lpa in settled.lost {
@@ -595,7 +598,7 @@ impl ReliabilityBook {
     }
 
     fn compare(&self, now: Ns, said: &ReliabilityCounters) -> Checked {
-        let Counts { failed_reads, units_read, moved, fetched, heals_dropped, .. } = self.counts;
+        let Counts { failed_reads, units_read, moved, fetched, heals_dropped, rebuilt, .. } = self.counts;
         for (name, counted, [sure, perhaps]) in
             [("retried_reads", said.retried_reads, self.counts.retried), ("retries", said.retries, self.counts.retries)]
         {
@@ -609,6 +612,9 @@ impl ReliabilityBook {
         }
         for (name, counted, seen) in [
             ("failed_reads", said.failed_reads, failed_reads),
+            ("degraded_reads", said.degraded_reads, rebuilt[0]),
+            ("stripe_page_reads", said.stripe_page_reads, rebuilt[1]),
+            ("units_rebuilt", said.units_rebuilt, rebuilt[2]),
             ("units_lost", said.units_lost, self.damage.units_lost),
             ("units_wrong", said.units_wrong, self.damage.units_wrong),
             ("reads_reported", said.reads_reported, self.damage.reads_reported),
@@ -631,21 +637,6 @@ impl ReliabilityBook {
         }
         Ok(())
     }
-}
-
-/// Codewords cross the channel whole, with their parity where that moves too. Does not judge units that are not known.
-fn moves_whole_codewords(now: Ns, (own, code): (&Decoders, &Code), units: &[u32], bytes: u32) -> Checked {
-    let scheme = code.scheme();
-    let of_codeword = scheme.user_bytes() + if scheme.moves_parity() { scheme.parity_bytes() } else { 0 };
-    let whole: Vec<_> = units.iter().map(|&unit| (unit, u32::MAX)).collect();
-    let expected = own.codewords_of(code, &whole) * of_codeword;
-    require!(
-        units.is_empty() || bytes == expected,
-        PageDecoded,
-        now,
-        "{bytes} B cross the channel for units {units:?}, whose codewords have {expected} B"
-    );
-    Ok(())
 }
 
 /// The array begins when what is written is encoded.

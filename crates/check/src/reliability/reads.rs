@@ -3,12 +3,15 @@
 //! Each is decoded once per sensing. One that fails is read again, fetched from the store behind the drive or given up
 //! the moment its decoder says so; nobody gets anything of it before. Units are known where the probe follows data.
 
+mod again;
+mod rebuild;
+
 use std::collections::BTreeMap;
 
 use ninescope_engine::reliability::{Harm, NandCode};
 use ninescope_engine::{Access, SimulationError, View};
 use ninescope_kernel::{NONE, Ns};
-use ninescope_media::nand::{CommandKind, FlashCommand};
+use ninescope_media::nand::FlashCommand;
 use ninescope_model::{Lpa, Ppa, Source};
 
 use super::corruption::{Copy, Corruption, Told, first_codeword};
@@ -16,6 +19,10 @@ use super::decoders::Decoding;
 use super::heals::Heals;
 use super::{code_of, reliability};
 use crate::rule::{Checked, Rule, require};
+use again::senses_as_the_retry_wants;
+use rebuild::Rest;
+
+pub use rebuild::Rebuilt;
 
 /// Who gets a unit that a page access brings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,6 +39,8 @@ pub enum Taker {
     Sectors(u32),
     /// The scrubber.
     Scrub,
+    /// The access with that number, which is found again by its parity stripe.
+    Stripe(u32),
     /// A page of the map in flash, for commands that wait for it or to be written anew.
     Map(u32, bool),
 }
@@ -71,6 +80,8 @@ enum Stage {
     Sensed,
     /// It did not decode.
     Failed,
+    /// It did not, and the rest of its stripe is read.
+    Rebuilding,
 }
 
 /// One page access, by its number.
@@ -90,6 +101,13 @@ struct PageRead {
     left: u32,
     /// It was said that it will be read again.
     repeats: bool,
+    /// It was said that it will be found again by its stripe.
+    will_be_rebuilt: bool,
+    /// What is read for that.
+    rest: Rest,
+    /// Of a page of a stripe: the access that it is read for.
+    read_for: u32,
+    units_per_page: u32,
     /// When its data reach the controller [ns].
     arrives: Option<Ns>,
     /// What the decoder said, and until when it worked [ns].
@@ -115,6 +133,8 @@ pub struct Decoded {
     pub measured: bool,
     /// It will be read again.
     pub repeats: bool,
+    /// It will be found again by its stripe.
+    pub is_rebuilt: bool,
 }
 
 /// What is known of a unit that is fetched.
@@ -188,10 +208,14 @@ impl PageReads {
             let read = &mut self.reads[index];
             match read.stage {
                 Stage::Settled => {
-                    let Access { ppa, source, slot, .. } = *access;
+                    let Access { ppa, source, slot, number, .. } = *access;
                     // The lists keep their space.
                     let units = std::mem::take(&mut read.units);
-                    *read = PageRead { stage: Stage::Issued, ppa, source, slot, units, ..PageRead::default() };
+                    let begun = PageRead { stage: Stage::Issued, ppa, source, slot, units, ..PageRead::default() };
+                    *read = PageRead { read_for: number, ..begun };
+                    if source == Source::Parity {
+                        self.page_of_stripe_taken_up(view, command, access)?;
+                    }
                     if source == Source::Host {
                         self.of_slot(slot).open += 1;
                     }
@@ -232,6 +256,7 @@ impl PageReads {
             read.code = Some(code_of(view, read.ppa));
             read.units.clear();
             (read.left, read.fetched, read.fetched_until, read.epoch) = (0, 0, Ns::ZERO, self.epoch);
+            read.units_per_page = view.ftl.geometry().units_per_page();
             self.just_sensed.push(index);
             if read.source == Source::Scrub && read.attempt == 0 {
                 self.scrubbed.push(index);
@@ -276,7 +301,7 @@ impl PageReads {
     }
 
     fn expect(&mut self, taker: Taker, lpa: Lpa) {
-        if !matches!(taker, Taker::Host(_) | Taker::Scrub) {
+        if !matches!(taker, Taker::Host(_) | Taker::Scrub | Taker::Stripe(_)) {
             self.outcomes.insert(taker, Outcome { lpa, ready: Ns::NEVER, harm: None, told: false });
         }
     }
@@ -375,9 +400,16 @@ impl PageReads {
             let what = format!("access {transaction} has {attempts} attempts, and to be read again: {read:?}");
             return Err(Rule::PageDecoded.violated(now, what));
         }
+        let fetched = decoding.code == NandCode::Edc && reliability(view).backing_store().is_some();
+        let has_parity = view.ftl.geometry().parity.is_some() && read.source != Source::Parity;
+        let is_rebuilt = read.failed != 0 && has_parity && !repeats && !fetched;
+        if is_rebuilt != read.will_be_rebuilt {
+            let what = format!("access {transaction} is to be found again by its stripe, or is not: {read:?}");
+            return Err(Rule::DegradedRead.violated(now, what));
+        }
         let measured = read.epoch == self.epoch;
         let PageRead { ppa, slot, sensed, .. } = *read;
-        let decoded = Decoded { ppa, slot, units: told_of(read, open), sensed, measured, repeats };
+        let decoded = Decoded { ppa, slot, units: told_of(read, open), sensed, measured, repeats, is_rebuilt };
         if read.failed == 0 {
             self.settle(transaction, decoding.until, 0);
         } else {
@@ -404,6 +436,9 @@ impl PageReads {
                 (outcome.ready, outcome.harm) = (ready, harm);
             }
         }
+        if source == Source::Parity {
+            self.page_of_stripe_settled(transaction, ready, lost);
+        }
         if source == Source::Host {
             let host = self.of_slot(slot);
             host.open -= 1;
@@ -423,7 +458,8 @@ impl PageReads {
         let store = reliability(view).backing_store().is_some();
         let legal = self.reads.get(transaction as usize).filter(|read| {
             let fetches = read.code == Some(NandCode::Edc) && store;
-            read.stage == Stage::Failed && !read.repeats && !fetches && read.until == now && read.source == source
+            let is_over = !read.repeats && !fetches && (!read.will_be_rebuilt || read.rest.ended);
+            read.stage == Stage::Failed && is_over && read.until == now && read.source == source
         });
         let Some(read) = legal else {
             let what = format!("access {transaction} is given up, it is {:?}", self.reads.get(transaction as usize));
@@ -621,7 +657,8 @@ impl PageRead {
             Source::GarbageCollection => Taker::Move(NONE),
             Source::Migration => Taker::Migration(NONE),
             Source::Mapping => Taker::Map(NONE, false),
-            Source::Scrub | Source::Parity => Taker::Scrub,
+            Source::Scrub => Taker::Scrub,
+            Source::Parity => Taker::Stripe(self.read_for),
         }
     }
 }
@@ -648,18 +685,4 @@ fn settled(read: &PageRead, lost: u32) -> Settled {
         lost: units().map(|unit| unit.lpa).collect(),
         places: units().map(|unit| unit.place).collect(),
     }
-}
-
-/// A page that is read again is sensed as often as the policy says.
-fn senses_as_the_retry_wants(view: &View<'_>, command: &FlashCommand, attempt: u32) -> Checked {
-    let wanted = reliability(view).retry().map_or(1, |retry| retry.senses(attempt - 1));
-    require!(
-        command.kind == CommandKind::Read && u32::from(command.more_senses) + 1 == wanted && command.plane_count() == 1,
-        PageDecoded,
-        view.now,
-        "attempt {attempt} senses {} times in {} planes, it is to sense {wanted} times in one",
-        u32::from(command.more_senses) + 1,
-        command.plane_count()
-    );
-    Ok(())
 }

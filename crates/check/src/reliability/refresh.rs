@@ -7,6 +7,7 @@ use ninescope_model::{BlockGroup, Ppa};
 
 use super::reliability;
 use crate::rule::{Checked, require};
+use crate::stripes::group_of;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
@@ -49,7 +50,7 @@ impl Refresh {
     }
 
     fn group(&mut self, view: &View<'_>, ppa: Ppa) -> (BlockGroup, &mut Group) {
-        let id = view.ftl.geometry().group_and_offset(ppa).0;
+        let id = group_of(view.ftl.geometry(), ppa);
         (id, &mut self.groups[id.index()])
     }
 

@@ -10,6 +10,7 @@ use crate::error::SimulationError;
 use crate::flash::{Ending, Granted, Leaving, Turn};
 use crate::host::LinkJob;
 use crate::probe::{Access, Event, Probe, observe};
+use crate::reliability::Afterwards;
 use crate::transaction::{BringsUp, QueueClass, Transaction, UnitRecord};
 
 impl<K: Kind> Device<K> {
@@ -70,6 +71,9 @@ impl<K: Kind> Device<K> {
             let number = match (class, source) {
                 (QueueClass::MoveRead, Source::Migration) => access.migration(),
                 (QueueClass::HostRead | QueueClass::MoveRead, Source::Mapping) => access.map_page(),
+                (QueueClass::HostRead | QueueClass::MoveRead | QueueClass::IdleRead, Source::Parity) => {
+                    access.rebuilt()
+                }
                 _ => NONE,
             };
             planes[count] = Access { transaction, ppa: access.ppa(), queued, source, slot, lpa, rests, number };
@@ -214,11 +218,11 @@ impl<K: Kind> Device<K> {
             if K::ACTIVE && self.probe.follows_data() {
                 self.tell_what_was_sensed(index)?;
             }
-            if self.draw_what_was_sensed(index) {
-                observe!(self, Event::ReadWillRepeat { transaction: index });
-                continue;
+            match self.draw_what_was_sensed(index) {
+                Afterwards::Nothing => self.flash.read_ended(&mut self.run, index),
+                Afterwards::ReadAgain => observe!(self, Event::ReadWillRepeat { transaction: index }),
+                Afterwards::Rebuilt => observe!(self, Event::ReadWillBeRebuilt { transaction: index }),
             }
-            self.flash.read_ended(&mut self.run, index);
         }
         Ok(())
     }
@@ -244,7 +248,7 @@ impl<K: Kind> Device<K> {
                 observe!(self, Event::MigrationUnitSensed { migration: transaction.migration(), ppa });
             }
             Source::Scrub => observe!(self, Event::ScrubSensed { ppa }),
-            Source::Parity => {}
+            Source::Parity => observe!(self, Event::StripeSensed { transaction: index, ppa, units }),
             Source::Mapping => {
                 let (page, for_commands) = (transaction.map_page(), transaction.is_waited_for());
                 observe!(self, Event::MapPageSensed { page, ppa, for_commands });
@@ -285,7 +289,7 @@ impl<K: Kind> Device<K> {
             Source::Scrub => self.scrub_page_arrived(transaction),
             Source::Mapping => self.map_page_read(transaction),
             Source::Host | Source::ReadModifyWrite => self.read_modify_write_arrived(transaction),
-            Source::Parity => Ok(()),
+            Source::Parity => self.stripe_page_arrived(transaction),
         }
     }
 }

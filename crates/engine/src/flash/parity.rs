@@ -35,6 +35,14 @@ impl Flash {
         }
     }
 
+    /// A page of a parity stripe is about to be read: its group, which is returned, is not erased before that ends.
+    #[cold]
+    pub fn stripe_read_queued(&mut self, ppa: Ppa) -> BlockGroup {
+        let group = self.geometry.locate(ppa).group;
+        self.ftl.read_queued(group);
+        group
+    }
+
     /// A page of data or parity was programmed. Returns its group where it is the first one of that.
     #[cold]
     pub(super) fn page_of_set_programmed(&mut self, ppa: Ppa) -> Option<BlockGroup> {

@@ -56,7 +56,9 @@ impl Flash {
     /// A page was read, for good: its block may be erased when nobody else reads it.
     #[inline]
     pub fn read_ended<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) {
-        let group = self.group_of(run.transactions.slab[index].ppa());
+        let ppa = run.transactions.slab[index].ppa();
+        let is_parity = self.geometry.is_parity(ppa);
+        let group = if is_parity { self.geometry.locate(ppa).group } else { self.group_of(ppa) };
         if self.ftl.read_ended(group) {
             self.last_reader_left(run, group);
         }

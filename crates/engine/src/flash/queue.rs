@@ -17,7 +17,7 @@ impl Flash {
     }
 
     /// The same of a page of parity, or of an erase of the blocks of a group on one of its dies.
-    pub(super) fn enqueue_in_set<Q: WakeQueue>(&mut self, run: &mut Run<Q>, mut transaction: Transaction) -> u32 {
+    pub fn enqueue_in_set<Q: WakeQueue>(&mut self, run: &mut Run<Q>, mut transaction: Transaction) -> u32 {
         let place = self.geometry.locate(transaction.ppa());
         transaction.page = place.page;
         let index = run.transactions.insert(run.now, transaction);
@@ -96,7 +96,8 @@ impl Flash {
         transaction.tracked = false;
         (transaction.queued, transaction.next) = (run.now, NONE);
         let (ppa, class) = (transaction.ppa(), transaction.class);
-        let group = self.group_of(ppa);
+        let is_parity = self.geometry.is_parity(ppa);
+        let group = if is_parity { self.geometry.locate(ppa).group } else { self.group_of(ppa) };
         let die = self.die_in(group, ppa);
         self.ftl.read_again(group);
         self.dies.free_after_data_out(run, die.0);
@@ -135,7 +136,7 @@ impl Flash {
     fn command_with_shares<Q>(run: &Run<Q>, transaction: &Transaction) -> u32 {
         match (transaction.class, transaction.source) {
             (QueueClass::HostRead, Source::Host) => transaction.command(),
-            (QueueClass::HostRead, Source::Mapping) => NONE,
+            (QueueClass::HostRead, Source::Mapping | Source::Parity) => NONE,
             (QueueClass::HostRead, _) => run.transactions.units[transaction.records()].parent,
             // One that nobody waits for the end of, out of a write buffer, does not get here: see `written_last`.
             (QueueClass::HostProgram, Source::Host) => run.transactions.parent_of_program(transaction.records()),

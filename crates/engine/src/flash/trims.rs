@@ -51,6 +51,11 @@ impl Flash {
         self.trims.as_ref().map_or(0, |trims| trims.count)
     }
 
+    /// Whether a unit is trimmed and not forgotten yet.
+    pub fn is_trimmed_and_mapped(&self, lpa: Lpa) -> bool {
+        self.trims.as_ref().is_some_and(|trims| trims.is_noted(lpa))
+    }
+
     /// Notes that a unit is trimmed; returns whether it is put off to forget it. One that lies nowhere is forgotten already.
     pub fn note_trim(&mut self, lpa: Lpa) -> bool {
         let place = self.ftl.translate(lpa);

@@ -11,6 +11,7 @@ pub mod code;
 pub mod corruption;
 mod decoders;
 pub mod health;
+mod rebuild;
 mod recovery;
 mod sense;
 pub(crate) mod timetable;
@@ -30,12 +31,14 @@ use backing_store::{BackingStore, BackingStoreConfig};
 use code::{Code, Decoded};
 use corruption::{Corruption, CorruptionConfig};
 use health::{GroupAges, GroupHealth};
+use rebuild::Rebuild;
 use timetable::Timetable;
 
 pub use crate::transaction::Harm;
 pub(crate) use decoders::{Decoder, Passage};
+pub(crate) use rebuild::Rebuilt;
 pub(crate) use recovery::Remedy;
-pub(crate) use sense::{Ground, ones};
+pub(crate) use sense::{Afterwards, Ground, ones};
 pub(crate) use upkeep::ScrubStep;
 
 /// Which code of the flash: for data that may lie nowhere else, and for clean data kept apart.
@@ -113,6 +116,12 @@ pub struct ReliabilityCounters {
     pub retries: u64,
     /// Page accesses given up.
     pub failed_reads: u64,
+    /// Page accesses that did not decode and for which the rest of their parity stripe was read.
+    pub degraded_reads: u64,
+    /// Pages of stripes read for those.
+    pub stripe_page_reads: u64,
+    /// Units found again by their stripe.
+    pub units_rebuilt: u64,
     /// Units lost, because a read of the drive's own (of a move, a merge, a migration) was given up.
     pub units_lost: u64,
     /// Units that went wrong unnoticed in a read of the drive's own.
@@ -274,6 +283,8 @@ pub struct Reliability {
     initial_cycles: u32,
     /// Whether codes or retries change what a command moves or senses.
     shapes_commands: bool,
+    /// Accesses the rest of whose parity stripe is read; none where pages have no parity over dies.
+    rebuilds: Option<Vec<Rebuild>>,
     retry: Option<Box<dyn ReadRetry>>,
     retry_stream: RandomStream,
     corruption: Option<Corruption>,
@@ -396,6 +407,7 @@ impl Reliability {
             counters: ReliabilityCounters::default(),
             started: false,
             host_ended: false,
+            rebuilds: geometry.parity.map(|_| Vec::new()),
             retry,
         }
     }

@@ -16,16 +16,25 @@ pub(crate) enum Remedy {
     Fetch,
     /// It is read again.
     ReadAgain,
+    /// It is found again by the rest of its parity stripe.
+    Rebuild,
     /// Nothing brings its data back.
     None,
+}
+
+/// Whether what a code refuses is fetched from elsewhere.
+pub(super) fn is_fetched(part: &Reliability, code: NandCode) -> bool {
+    code == NandCode::Edc && part.backing_store.is_some()
 }
 
 impl Reliability {
     /// What becomes of a page access that did not decode.
     pub(crate) fn remedy(&mut self, transaction: &Transaction, index: u32) -> Remedy {
-        let edc = self.sensed(index).code == NandCode::Edc;
-        if edc && self.backing_store.is_some() {
+        if is_fetched(self, self.sensed(index).code) {
             return Remedy::Fetch;
+        }
+        if self.will_be_rebuilt(transaction, index) {
+            return Remedy::Rebuild;
         }
         if !self.will_be_read_again(transaction, index) {
             self.counters.failed_reads += 1;

@@ -20,6 +20,17 @@ pub(crate) struct Ground<'a> {
     pub transactions: &'a TransactionStore,
 }
 
+/// What will be done about a page that is in the register of its die, for which its group must stay as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Afterwards {
+    /// Nothing that its group is needed for.
+    Nothing,
+    /// It is read again.
+    ReadAgain,
+    /// The rest of its parity stripe is read.
+    Rebuilt,
+}
+
 impl Reliability {
     /// The code of the group of a place: clean data kept apart has a code of its own, where the drive has one.
     pub(crate) fn code_of(&self, ftl: &Ftl, ppa: Ppa) -> NandCode {
@@ -28,8 +39,8 @@ impl Reliability {
     }
 
     /// A page is in its die's register: draws what its decoder will find. The group is there still, and is not erased
-    /// before this is done. Returns whether it will be read again, so that its group must stay as it is.
-    pub(crate) fn sense(&mut self, ground: Ground<'_>, index: u32) -> bool {
+    /// before this is done.
+    pub(crate) fn sense(&mut self, ground: Ground<'_>, index: u32) -> Afterwards {
         let transaction = ground.transactions.slab[index];
         let code = self.code_of(ground.ftl, transaction.ppa());
         let decoded = if transaction.attempts > 0 {
@@ -39,12 +50,17 @@ impl Reliability {
         };
         // What it holds matters only where something is wrong with it, and looking costs a cache miss.
         let harmed = decoded.failed | decoded.undetected;
-        let from = if harmed == 0 { Residence::NONE } else { ground.ftl.residence(transaction.ppa()) };
+        let of_units = !ground.ftl.geometry().is_parity(transaction.ppa());
+        let is_known = harmed != 0 && of_units;
+        let from = if is_known { ground.ftl.residence(transaction.ppa()) } else { Residence::NONE };
         *self.sensed_mut(index) = Sensed { decoded, code, from, ..Sensed::default() };
-        if harmed != 0 && transaction.source != Source::GarbageCollection {
+        if is_known && transaction.source != Source::GarbageCollection {
             self.note_harmed_units(ground.ftl, index, transaction.ppa(), harmed);
         }
-        self.will_be_read_again(&transaction, index)
+        if self.will_be_read_again(&transaction, index) {
+            return Afterwards::ReadAgain;
+        }
+        if self.will_be_rebuilt(&transaction, index) { Afterwards::Rebuilt } else { Afterwards::Nothing }
     }
 
     /// Notes what the units hold of which the decoder will find something, while it is known for sure.
@@ -73,7 +89,9 @@ impl Reliability {
         let level = self.levels_of(ground, transaction.ppa())[code as usize];
         let asked = sectors_asked(ground.ftl, transaction);
         let Some(of_code) = &mut self.nand[code as usize] else { return Decoded::default() };
-        if self.corruption.is_some() || of_code.spans_units() {
+        // What is injected is of units of data.
+        let may_be_corrupt = self.corruption.is_some() && !ground.ftl.geometry().is_parity(transaction.ppa());
+        if may_be_corrupt || of_code.spans_units() {
             return self.draw_units(ground, transaction, (code, asked), level);
         }
         of_code.draw(level, u32::from(transaction.units), 0, asked)
@@ -87,13 +105,15 @@ impl Reliability {
         (code, sectors): (NandCode, Asked),
         level: Option<RberLevel>,
     ) -> Decoded {
+        let may_be_corrupt = !ground.ftl.geometry().is_parity(transaction.ppa());
         let asked = units_asked(ground.ftl, ground.transactions, transaction);
         let first = ground.ftl.geometry().first_unit_of_page(transaction.ppa()).0;
         let Some(code) = &mut self.nand[code as usize] else { return Decoded::default() };
         let read = code.whole_codewords(asked);
         let places = || ones(read).map(|unit| Ppa(first + unit)).enumerate();
         let injected = self.corruption.as_ref().map_or(0, |corruption| {
-            places().fold(0, |mask, (number, place)| mask | u32::from(corruption.is_corrupt(place)) << number)
+            let is_corrupt = |place| may_be_corrupt && corruption.is_corrupt(place);
+            places().fold(0, |mask, (number, place)| mask | u32::from(is_corrupt(place)) << number)
         });
         let injected = code.injected_in(injected, read.count_ones(), sectors);
         let decoded = code.draw(level, read.count_ones(), injected, sectors);
@@ -112,7 +132,9 @@ impl Reliability {
         if let Some(levels) = health.always() {
             return levels;
         }
-        let group = ground.ftl.geometry().group_and_offset(ppa).0;
+        let geometry = ground.ftl.geometry();
+        let is_parity = geometry.is_parity(ppa);
+        let group = if is_parity { geometry.locate(ppa).group } else { geometry.group_and_offset(ppa).0 };
         let record = ground.ftl.group(group);
         let (reads, cycles) = (record.reads_since_erase, record.erase_count);
         if let Some(levels) = health.levels(group, now, reads) {
@@ -154,7 +176,9 @@ impl Reliability {
             Attempt::Decoded => {
                 code.counters.corrected_bits += u64::from(decoded.worst.min(correctable));
                 let corrected = code.injected_in(decoded.failed, transaction.units.into(), asked);
-                self.count_corrected(ground.transactions, index, corrected);
+                if !ground.ftl.geometry().is_parity(transaction.ppa()) {
+                    self.count_corrected(ground.transactions, index, corrected);
+                }
                 Decoded { failed: 0, ..decoded }
             }
             Attempt::Failed(worst) => {

@@ -222,6 +222,12 @@ impl Transaction {
         Self { place: ppa.0, owner: NONE, units, class, source, ..Self::default() }
     }
 
+    /// A read of units of a page of a parity stripe, for an access that could not be corrected.
+    pub fn stripe_read(ppa: Ppa, units: u8, class: QueueClass, rebuilt: u32) -> Self {
+        let source = Source::Parity;
+        Self { place: ppa.0, owner: rebuilt, units, class, source, ..Self::default() }
+    }
+
     /// The erase of the group that begins at `ppa`; where it lies on several dies, of its blocks on the die of that.
     pub fn erase(ppa: Ppa) -> Self {
         let (class, source) = (QueueClass::Erase, Source::GarbageCollection);
@@ -333,6 +339,16 @@ impl Transaction {
     #[inline]
     pub fn map_page(&self) -> u32 {
         debug_assert!(self.source == Source::Mapping, "a read of the map");
+        self.owner
+    }
+
+    /// The access that a read of a page of a parity stripe is for.
+    #[inline]
+    pub fn rebuilt(&self) -> u32 {
+        debug_assert!(
+            self.source == Source::Parity && !matches!(self.class, QueueClass::HostProgram | QueueClass::MoveProgram),
+            "a read of a stripe"
+        );
         self.owner
     }
 

@@ -64,6 +64,8 @@ pub struct Coding {
     pub retry: Ns,
     /// Fetching from the backing store [ns].
     pub refetch: Ns,
+    /// Reading the rest of a parity stripe [ns].
+    pub degraded: Ns,
 }
 
 impl Track {
@@ -73,11 +75,12 @@ impl Track {
         parts.add(Cause::OwnParts, self.own_parts);
         parts.add(Cause::Channel, self.channel);
         if coded {
-            let Coding { wait, time, retry, refetch } = self.coding;
+            let Coding { wait, time, retry, refetch, degraded } = self.coding;
             parts.add(Cause::DecoderWait, wait);
             parts.add(Cause::Decode, time);
             parts.add(Cause::Retry, retry);
             parts.add(Cause::Refetch, refetch);
+            parts.add(Cause::DegradedRead, degraded);
         }
     }
 }

@@ -86,6 +86,17 @@ impl TransactionStore {
         self.tracks[index as usize].coding.retry = Ns::ZERO;
     }
 
+    /// The rest of its stripe is read from now on.
+    pub fn rebuild_begins(&mut self, index: u32, now: Ns) {
+        self.tracks[index as usize].mark = now;
+    }
+
+    /// That has ended, well or not.
+    pub fn rebuild_ends(&mut self, index: u32, now: Ns) {
+        let track = &mut self.tracks[index as usize];
+        track.coding.degraded = now - track.mark;
+    }
+
     /// What was lost has been fetched.
     pub fn refetched(&mut self, index: u32, now: Ns) {
         let track = &mut self.tracks[index as usize];

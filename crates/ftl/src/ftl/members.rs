@@ -4,7 +4,7 @@
 //! A unit is on the media when its page is. The last page of a parity stripe is *counted* as programmed with the parity, so that
 //! a group is no candidate for collection before all of it is on the media.
 
-use ninescope_model::{BlockGroup, Geometry, Ppa};
+use ninescope_model::{BlockGroup, Geometry, PhysicalUnit, Ppa};
 
 use super::Ftl;
 
@@ -96,6 +96,22 @@ impl Ftl {
         self.groups[group.index()].programmed = programmed;
         self.refresh_candidate(group);
         is_new
+    }
+
+    /// The other pages of the parity stripe of a unit that are on the media, each by its first unit. What is not there yet, the
+    /// controller holds: data until it is programmed, and parity of what went to its die until its own page is.
+    pub fn rest_of_stripe(&self, ppa: Ppa) -> impl Iterator<Item = Ppa> + '_ {
+        let geometry = &self.geometry;
+        let PhysicalUnit { group, page, plane_in_group, .. } = geometry.locate(ppa);
+        let own = geometry.first_unit_of_page(ppa);
+        let pages = (0..geometry.stripe_dies())
+            .map(move |member| (member, geometry.page_of_stripe(group, (page, plane_in_group), member)));
+        let count = page * geometry.frontier_planes + plane_in_group;
+        let is_there = move |member: u32, first: Ppa| match &self.members {
+            Some(members) if member == geometry.data_dies() => members.of(group)[member as usize] > count,
+            _ => !self.is_in_flight(first),
+        };
+        pages.filter(move |&(member, first)| first != own && is_there(member, first)).map(|(_, first)| first)
     }
 
     /// A die has erased its blocks of a group. Returns whether all have.

@@ -179,6 +179,16 @@ impl Geometry {
         Ppa(self.units() + (pages << self.derived.units_per_page_shift))
     }
 
+    /// The first unit of the page that a member of a group has in a stripe, the one with parity as the last.
+    pub fn page_of_stripe(&self, group: BlockGroup, (page, plane_in_group): (u32, u32), member: u32) -> Ppa {
+        if member == self.data_dies() {
+            return self.parity_page(group, page, plane_in_group);
+        }
+        let row = page * self.data_dies() + member;
+        let pages = row * self.frontier_planes + plane_in_group;
+        Ppa(self.first_unit(group).0 + (pages << self.derived.units_per_page_shift))
+    }
+
     /// Whether that is a page of parity, and no unit.
     #[inline]
     pub fn is_parity(&self, ppa: Ppa) -> bool {
@@ -264,6 +274,10 @@ mod tests {
         assert!(geometry.is_parity(parity));
         assert_eq!((geometry.die_of(parity).0, geometry.locate(parity).page), (6, 1));
         assert_eq!(geometry.page_in_group(BlockGroup(0), Ppa(24)), 1);
+        // The second page of both planes: rows 3 to 5, and parity behind all 288 units of 6 groups.
+        let stripe = (0..4).map(|member| geometry.page_of_stripe(BlockGroup(0), (1, 1), member).0);
+        assert_eq!(stripe.collect::<Vec<_>>(), [28, 36, 44, parity.0]);
+        assert_eq!(parity.0, 288 + 3 * 4);
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub struct Visit {
     pub there: Ns,
     /// It did not decode and is read again: what follows is told as one.
     pub repeats: bool,
+    /// When the rest of its parity stripe was asked for; 0 where it was not [ns].
+    pub degraded: Ns,
     /// It is being read again: its times are those of the first time.
     pub again: bool,
 }
@@ -87,6 +89,7 @@ impl Visit {
             decoded: later,
             there: Ns::NEVER,
             repeats: false,
+            degraded: Ns::ZERO,
             again: false,
         }
     }
@@ -369,7 +372,7 @@ impl Stages<'_> {
             self.named("command_array", Some(Cause::CommandArray), visit.ended, die, false);
             self.named("channel", Some(Cause::Channel), visit.data_from, die, false);
             self.named("transfer", Some(Cause::Transfer), visit.data_until, die, false);
-            for cause in [Cause::DecoderWait, Cause::Decode, Cause::Retry, Cause::Refetch] {
+            for cause in [Cause::DecoderWait, Cause::Decode, Cause::Retry, Cause::Refetch, Cause::DegradedRead] {
                 self.until(self.reached + self.part(cause), cause);
             }
         }
@@ -486,6 +489,11 @@ impl Stages<'_> {
         self.until(visit.decoder_taken, Cause::DecoderWait);
         self.until(visit.decoded, Cause::Decode);
         // Read twice, the unit may have been clean once, and then dirty: each read has a recovery of its own.
+        if visit.degraded != Ns::ZERO {
+            self.until(visit.degraded, Cause::Retry);
+            self.until(visit.there, Cause::DegradedRead);
+            return;
+        }
         let recovery = if visit.repeats { Cause::Retry } else { Cause::Refetch };
         self.until(visit.there, recovery);
     }

@@ -196,7 +196,10 @@ impl Probe for Recorder {
             Event::PageDecoded { transaction, begins, until, failed, .. } => {
                 self.requests.decoded(transaction, (begins, until), failed == 0);
             }
-            Event::ReadGivenUp { transaction, .. } => self.requests.decoded(transaction, (view.now, view.now), true),
+            Event::ReadDegraded { transaction, .. } => self.requests.degraded(transaction, view.now),
+            Event::ReadRebuilt { transaction, .. } | Event::ReadGivenUp { transaction, .. } => {
+                self.requests.decoded(transaction, (view.now, view.now), true);
+            }
             Event::DataOut { command, until, held } => {
                 self.requests.data_out(view, command);
                 self.dies.data_out(view.now, command.die, held);

@@ -312,8 +312,8 @@ impl RequestBook {
             }
             self.visits[index] = Visit { asked, ..Visit::begun(view.now, command.die, access) };
         }
-        // What reads or writes the map and something of the host counts as the host's.
-        let of_host = accesses.iter().find(|access| access.source != Source::Mapping);
+        // What reads or writes the map, or parity, and something of the host counts as the host's: those are the last sources.
+        let of_host = accesses.iter().find(|access| access.source < Source::Mapping);
         let source = of_host.or(accesses.first()).map_or(Source::Host, |access| access.source);
         Work::of(command, (class, source), [requests, own_of])
     }
@@ -357,6 +357,17 @@ impl RequestBook {
             let mut reads = self.inside(visit.slot).partial.iter_mut();
             if let Some(read) = reads.find(|read| read.lpa == lpa && read.there == Ns::NEVER) {
                 (read.decoder_taken, read.decoded, read.repeats) = (from, until, visit.repeats);
+            }
+        }
+    }
+
+    /// The rest of the stripe of a page access is read from now on.
+    pub fn degraded(&mut self, transaction: u32, now: Ns) {
+        let Some(&visit) = self.visits.get(transaction as usize) else { return };
+        for Visit { lpa, .. } in visit.of_each_rest() {
+            let mut reads = self.inside(visit.slot).partial.iter_mut();
+            if let Some(read) = reads.find(|read| read.lpa == lpa && read.there == Ns::NEVER) {
+                read.degraded = now;
             }
         }
     }

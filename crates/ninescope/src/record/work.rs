@@ -86,6 +86,7 @@ impl Work {
         match (self.class, self.source) {
             (QueueClass::HostRead, Source::ReadModifyWrite) => "read for a partial write",
             (QueueClass::HostRead | QueueClass::MoveRead, Source::Mapping) => "map read",
+            (QueueClass::HostRead | QueueClass::MoveRead | QueueClass::IdleRead, Source::Parity) => "stripe read",
             (QueueClass::HostRead, _) => "host read",
             (QueueClass::HostProgram, Source::Mapping) => "map program",
             (QueueClass::MoveRead, Source::Migration) => "migration read",

@@ -9,7 +9,7 @@ use crate::device::kind::Kind;
 use crate::error::SimulationError;
 use crate::probe::{Event, observe};
 use crate::reliability::timetable::Appointment;
-use crate::reliability::{Decoder, Ground, Passage, ones};
+use crate::reliability::{Afterwards, Decoder, Ground, Passage, ones};
 use crate::transaction::{Coding, Harm, QueueClass, Transaction};
 
 impl<K: Kind> Device<K> {
@@ -34,11 +34,10 @@ impl<K: Kind> Device<K> {
         }
     }
 
-    /// A page is in its die's register: draws what its decoder will find. Returns whether it will be read again, so that its
-    /// group must stay as it is.
+    /// A page is in its die's register: draws what its decoder will find. Returns whether its group must stay as it is, and why.
     #[inline]
-    pub(in crate::device) fn draw_what_was_sensed(&mut self, index: u32) -> bool {
-        let Some(part) = &mut self.reliability else { return false };
+    pub(in crate::device) fn draw_what_was_sensed(&mut self, index: u32) -> Afterwards {
+        let Some(part) = &mut self.reliability else { return Afterwards::Nothing };
         let (ftl, nand) = (self.flash.ftl(), self.flash.nand());
         part.sense(Ground { now: self.run.now, ftl, nand, transactions: &self.run.transactions }, index)
     }

@@ -1,4 +1,5 @@
-//! What was fetched from the backing store is written anew, as clean data, and what is injected in the other direction.
+//! What was fetched from the backing store is written anew, as clean data, and what was found by parity as it was; and what is
+//! injected in the other direction.
 
 use ninescope_ftl::{Placed, Residence};
 use ninescope_kernel::NONE;
@@ -16,6 +17,24 @@ impl<K: Kind> Device<K> {
     pub(super) fn heal(&mut self, lpa: Lpa, from: Residence) -> Result<(), SimulationError> {
         let entry = self.entry_of(Source::Scrub, NONE, lpa.0);
         self.place_or_stall(WriteEntry { merged_with: Some(from), ..entry })
+    }
+
+    /// The content of a unit was found by the rest of its parity stripe: its copy at `from` is replaced, where the place of the
+    /// new one follows from the unit alone.
+    pub(super) fn heal_rebuilt(&mut self, lpa: Lpa, from: Residence) -> Result<(), SimulationError> {
+        let ftl = self.flash.ftl();
+        let as_it_was = !ftl.chooses_streams() || ftl.knows_clean() && ftl.stream_of(from.place).is_apart();
+        let is_there = lpa != Lpa::NONE && ftl.resides(lpa, from) && !self.flash.is_trimmed_and_mapped(lpa);
+        let maps_alone = self.tier.is_none() && self.mapping.is_none();
+        if !(as_it_was && is_there && maps_alone) {
+            return Ok(());
+        }
+        // What was lost before it came there is not found again.
+        if self.reliable().is_healing(lpa) || self.reliable().harm_at(lpa).is_some() {
+            return Ok(());
+        }
+        self.reliable().begin_healing(lpa);
+        self.heal(lpa, from)
     }
 
     /// Places a fetched unit, if its copy is still the one that was no good.

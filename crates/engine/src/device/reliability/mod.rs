@@ -5,6 +5,7 @@
 mod decode;
 mod heal;
 mod map;
+mod rebuild;
 mod recover;
 mod refresh;
 mod scm;

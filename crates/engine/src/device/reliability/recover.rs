@@ -25,7 +25,11 @@ impl<K: Kind> Device<K> {
                 self.flash.read_again(&mut self.run, index);
                 Ok(())
             }
-            Remedy::None => self.give_up(index),
+            Remedy::Rebuild => self.read_rest_of_stripe(index),
+            Remedy::None => {
+                self.reading_again_ends(index);
+                self.give_up(index)
+            }
         }
     }
 
@@ -86,21 +90,31 @@ impl<K: Kind> Device<K> {
         Ok(())
     }
 
-    /// Nothing brings the data of an access back: the host is told, and what the drive read for itself is lost.
-    fn give_up(&mut self, index: u32) -> Result<(), SimulationError> {
-        let now = self.run.now;
-        let transaction = self.run.transactions.slab[index];
-        let Transaction { source, attempts, class, .. } = transaction;
-        observe!(self, Event::ReadGivenUp { transaction: index, source });
-        let failed = self.reliable().failed_units(index);
-        for number in ones(failed) {
-            let place = self.unit_of_access(index, number).1.place;
-            self.reliable().meet_failed_unit(source, place);
-        }
+    /// No decoder makes an access good that was read as often as it may be.
+    pub(super) fn reading_again_ends(&mut self, index: u32) {
+        let Transaction { attempts, class, .. } = self.run.transactions.slab[index];
         if class == QueueClass::HostRead {
             match attempts {
                 0 => self.run.transactions.not_retried(index),
-                _ => self.run.transactions.retried(index, now),
+                _ => self.run.transactions.retried(index, self.run.now),
+            }
+        }
+    }
+
+    /// Nothing brings the data of an access back: the host is told, and what the drive read for itself is lost.
+    pub(super) fn give_up(&mut self, index: u32) -> Result<(), SimulationError> {
+        let now = self.run.now;
+        let transaction = self.run.transactions.slab[index];
+        let source = transaction.source;
+        observe!(self, Event::ReadGivenUp { transaction: index, source });
+        let failed = self.reliable().failed_units(index);
+        if !self.flash.geometry().is_parity(transaction.ppa()) {
+            // A page of a stripe is met by whoever lacks another one.
+            let is_of_stripe = source == Source::Parity;
+            let source = if is_of_stripe { self.run.transactions.slab[transaction.rebuilt()].source } else { source };
+            for number in ones(failed) {
+                let place = self.unit_of_access(index, number).1.place;
+                self.reliable().meet_failed_unit(source, place);
             }
         }
         if source != Source::Host {

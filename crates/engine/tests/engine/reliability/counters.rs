@@ -7,7 +7,7 @@ use ninescope_ecc::policies::ecc_scheme::crc::Crc;
 use ninescope_engine::WriteCompletion;
 use ninescope_engine::reliability::code::CodeCounters;
 use ninescope_engine::reliability::{NandCode, ReliabilityCounters};
-use ninescope_model::{Op, Source};
+use ninescope_model::{Op, Parity, ParityOver, Source};
 use serde_json::json;
 
 use crate::reliability::drives::{
@@ -267,10 +267,43 @@ fn wrong() -> Scene {
     }
 }
 
+/// Three dies with parity over them, nothing of which can be read: of a whole stripe everything is lost, and what lies in one that is
+/// not full is what the controller holds of it.
+fn found_by_parity() -> Scene {
+    let drive = Drive::with(|drive| {
+        drive.channels = 3;
+        drive.parity = Some(Parity { stripe: 3, over: ParityOver::Channels });
+        drive.prepared = (0..12).collect();
+    });
+    let run = drive.with_ecc(bch()).with_errors(never_corrected()).run(vec![read(0, 0), read(LATER, 8)]);
+    Scene {
+        run,
+        expected: ReliabilityCounters {
+            degraded_reads: 2,
+            stripe_page_reads: 2,
+            units_rebuilt: 1,
+            // Both pages that were read for the first, and that one.
+            failed_reads: 3,
+            reads_reported: 1,
+            ecc_units_read: 2,
+            ..none()
+        },
+        ecc: CodeCounters {
+            codewords: 4,
+            corrupted_codewords: 4,
+            failed_codewords: 4,
+            decoder_busy_ns: 4 * CORRUPTED,
+            ..idle()
+        },
+        edc: idle(),
+    }
+}
+
 fn scenes() -> Vec<(&'static str, Scene)> {
     vec![
         ("read again", read_again()),
         ("lost and reported", lost_and_reported()),
+        ("found by parity", found_by_parity()),
         ("moved between codes", moved_between_codes()),
         ("corruption met", corruption_met()),
         ("scrubbed", scrubbed()),
@@ -307,11 +340,14 @@ fn corruption_is_met_once_or_there_still() {
 }
 
 /// All counters by name. Naming the fields makes a new one fail to compile here.
-fn fields(counters: &ReliabilityCounters) -> [(&'static str, u64); 27] {
+fn fields(counters: &ReliabilityCounters) -> [(&'static str, u64); 30] {
     let ReliabilityCounters {
         retried_reads,
         retries,
         failed_reads,
+        degraded_reads,
+        stripe_page_reads,
+        units_rebuilt,
         units_lost,
         units_wrong,
         reads_reported,
@@ -341,6 +377,9 @@ fn fields(counters: &ReliabilityCounters) -> [(&'static str, u64); 27] {
         ("retried_reads", retried_reads),
         ("retries", retries),
         ("failed_reads", failed_reads),
+        ("degraded_reads", degraded_reads),
+        ("stripe_page_reads", stripe_page_reads),
+        ("units_rebuilt", units_rebuilt),
         ("units_lost", units_lost),
         ("units_wrong", units_wrong),
         ("reads_reported", reads_reported),

@@ -9,6 +9,7 @@ mod drives;
 mod counters;
 mod damage;
 mod decoders;
+mod degraded;
 mod flushed_data;
 mod health;
 mod map;

@@ -23,7 +23,7 @@ use ninescope_kernel::{Ns, RandomStream, Rate};
 use ninescope_media::health::SuspendLimit;
 use ninescope_media::nand::{CommandKind, EraseLoops, FlashCommand, Nand, NandTiming, PageTypes, PlaneGroups, Wear};
 use ninescope_model::{
-    Arrival, BlockGroup, Cause, DieId, Geometry, Lba, Lpa, Op, Pool, Ppa, Request, Source, Stream, Workload,
+    Arrival, BlockGroup, Cause, DieId, Geometry, Lba, Lpa, Op, Parity, Pool, Ppa, Request, Source, Stream, Workload,
     WorkloadError,
 };
 
@@ -191,6 +191,8 @@ pub enum Event {
     Corrupted(Ppa),
     /// The scrubber read a page.
     Scrubbed(Ppa),
+    /// So many other pages of the stripe of an access are read.
+    Degraded(Source, u32),
 }
 
 /// A page on its way through a decoder [ns].
@@ -244,6 +246,7 @@ impl Recorder {
             engine::Event::UnitFlushed { lpa, .. } => Event::Flushed(lpa),
             engine::Event::UnitCorrupted { ppa } => Event::Corrupted(ppa),
             engine::Event::ScrubSensed { ppa } => Event::Scrubbed(ppa),
+            engine::Event::ReadDegraded { source, pages, .. } => Event::Degraded(source, pages),
             _ => return,
         };
         self.note(view, event);
@@ -294,6 +297,8 @@ pub struct Drive {
     pub dies_per_channel: u32,
     pub planes: u32,
     pub frontier_planes: u32,
+    /// Parity over dies.
+    pub parity: Option<Parity>,
     pub blocks: u32,
     pub pages: u32,
     pub page_bytes: u32,
@@ -338,6 +343,7 @@ impl Default for Drive {
             dies_per_channel: 1,
             planes: 1,
             frontier_planes: 1,
+            parity: None,
             blocks: 8,
             pages: 2,
             page_bytes: 16_384,
@@ -467,6 +473,7 @@ impl Drive {
             self.unit_bytes,
             self.frontier_planes,
         )
+        .and_then(|geometry| geometry.with_parity(self.parity))
         .expect("a legal geometry")
     }
 
@@ -511,11 +518,13 @@ impl Drive {
         for group in (0..geometry.groups()).map(BlockGroup) {
             let record = ftl.group(group);
             let (pool, block) = geometry.pool_and_block(group);
-            let (page, extra, _) = geometry.within_group(record.programmed);
-            for plane in 0..geometry.frontier_planes {
-                let pages = page + u32::from(plane < extra);
-                let (die, first) = (geometry.die_of_pool(pool), geometry.first_plane_of_pool(pool));
-                nand.set_programmed_pages(die, first + plane, block, pages, self.worn_by + record.erase_count);
+            let (planes, first) = (geometry.frontier_planes, geometry.first_plane_of_pool(pool));
+            for (die, member) in geometry.dies_of_group(group).zip(0..) {
+                let pages = geometry.pages_of_member(record.programmed, member);
+                for plane in 0..planes {
+                    let of_plane = pages / planes + u32::from(plane < pages % planes);
+                    nand.set_programmed_pages(die, first + plane, block, of_plane, self.worn_by + record.erase_count);
+                }
             }
         }
         (ftl, nand)

@@ -1,0 +1,68 @@
+//! Accesses that are found again by the rest of their parity stripe: what that means to the books.
+
+use ninescope_engine::reliability::Harm;
+use ninescope_engine::{SimulationError, View};
+use ninescope_model::{Lpa, Ppa, Source};
+
+use super::ReliabilityBook;
+use super::reads::{Rebuilt, Taker};
+use crate::stripes::{StripePage, is_parity};
+
+impl ReliabilityBook {
+    /// Units of a page of a stripe are in the register, for an access that is found again by it.
+    pub fn stripe_sensed(&mut self, view: &View<'_>, transaction: u32, first: Ppa, units: u8) {
+        if is_parity(view.ftl.geometry(), first) {
+            return;
+        }
+        for place in (first.0..first.0 + u32::from(units)).map(Ppa) {
+            self.unit_sensed(view, place, view.ftl.content(place), Taker::Stripe(transaction));
+        }
+    }
+
+    /// The rest of the stripe of an access is read. Returns the place of that, and the pages.
+    pub fn degraded(
+        &mut self,
+        view: &View<'_>,
+        access: (u32, Source),
+        pages: u32,
+    ) -> Result<(Ppa, Vec<StripePage>), SimulationError> {
+        self.counts.rebuilt[0] += 1;
+        self.counts.rebuilt[1] += u64::from(pages);
+        self.reads.degraded(view, access, pages)
+    }
+
+    /// All of the stripe of an access is there.
+    pub fn rebuilt(
+        &mut self,
+        view: &View<'_>,
+        (transaction, source): (u32, Source),
+        harm: (u32, u32),
+    ) -> Result<Rebuilt, SimulationError> {
+        let rebuilt = self.reads.rebuilt(view, (transaction, source), harm)?;
+        self.counts.rebuilt[2] += rebuilt.count;
+        for &(_, place) in &rebuilt.found {
+            self.corruption.failed(view, place, source);
+        }
+        match source {
+            Source::Host => {
+                // Of what is lost all of it is an error.
+                for &lpa in rebuilt.wrong.iter().filter(|_| rebuilt.ends) {
+                    self.damage.owes(rebuilt.slot, lpa, Harm::Wrong);
+                }
+                if rebuilt.ends {
+                    self.part_is_ready(rebuilt.slot, view.now);
+                }
+            }
+            Source::Scrub => self.scrub.arrives(view.now),
+            _ => {}
+        }
+        Ok(rebuilt)
+    }
+
+    /// What was found of a unit is to be written anew.
+    pub fn heals(&mut self, view: &View<'_>, lpa: Lpa, from: Ppa) {
+        if !self.heals.is_healing(lpa) && !self.damage.is_damaged(lpa) {
+            self.heals.will_heal(view, lpa, from, view.now);
+        }
+    }
+}
