@@ -81,6 +81,12 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
     "cache-in-parts": ("quiet-and-noisy", "none", [some("tier", "hit_ratio")]),
     "channels-of-a-stream": ("hot-and-cold-apart", "steady", [on_own_channels]),
     "demo": (job("randwrite", "16k", 4000), "steady", [some("counters", "gc_page_programs")]),
+    "degraded-reads": (
+        job("randread", "4k", 4000),
+        "full",
+        [some("reliability", "counters", name) for name in ("degraded_reads", "units_rebuilt")]
+        + [some("ftl", "healed_units")],
+    ),
     "dram-cache": (job("randwrite", "4k", 4000, size="8m"), "none", [some("tier", "hit_ratio")]),
     "fdp": ("flash-cache", "steady", [some("fdp", "statistics", "media_bytes_written")]),
     "firmware-cores": (job("randread", "4k", 4000), "none", [some("firmware", "counters", "waits")]),

@@ -54,6 +54,32 @@ def test_who_waits_behind_parity_is_told():
     assert sum(band.share("die_parity") for band in result.attribution.read) > 0
 
 
+def test_what_no_decoder_makes_good_is_found_by_the_rest_of_its_stripe():
+    """Of two pages of a stripe one is good: fewer errors are told than without parity, by a named wait."""
+    import ninescope
+
+    code = {
+        "policy": "bch",
+        "user_data": "1KiB",
+        "correctable": 36,
+        "latency": {"policy": "fixed", "encode": "1us", "clean": "1us", "corrupted": "4us"},
+    }
+    weak = {"nand__ecc": code, "nand__errors": {"policy": "constant", "rber": 3e-3}}
+    reads = ninescope.Workload.job(rw="randread", bs="4k", iodepth=4, requests=3_000)
+    plain = drive(**weak).run(reads, prefill="full", check="full").reliability.counters
+    result = drive(ftl__parity={"stripe": 2}, **weak).run(reads, prefill="full", check="full")
+    counters = result.reliability.counters
+    assert plain["degraded_reads"] == plain["units_rebuilt"] == 0
+    assert counters["degraded_reads"] > 50
+    # A mirror: one page is read for each, and both are no good with the square of the chance that one is.
+    assert counters["stripe_page_reads"] == counters["degraded_reads"]
+    chance = plain["reads_reported"] / 3_000
+    assert counters["reads_reported"] / 3_000 == pytest.approx(chance**2, rel=0.5)
+    assert result.waf.scrub > 0 or result.document["ftl"]["healed_units"] > 0
+    assert sum(band.share("degraded_read") for band in result.attribution.read) > 0
+    assert "found by parity" in str(result)
+
+
 @pytest.mark.parametrize(
     ("sets", "words"),
     [

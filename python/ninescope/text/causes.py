@@ -76,9 +76,7 @@ LOOKS: Mapping[str, Look] = {
         "behind suspend overhead", "#e69e97", "its die was suspending or resuming an operation"
     ),
     "die_wear_leveling": Look("behind wear levelling", "#d04900", "its die was busy levelling wear"),
-    "die_parity": Look(
-        "behind parity", "#8c5a2b", "its die was busy programming the parity of other dies' pages"
-    ),
+    "die_parity": Look("behind parity", "#8c5a2b", "its die was busy with parity of other dies' pages"),
     "die_migration": Look("behind migration", "#89619d", "its die was busy moving data between tiers"),
     "die_mapping": Look("behind mapping access", "#b69937", "its die was busy with the mapping table"),
     "die_scrub": Look("behind scrub", "#d8cd87", "its die was busy scrubbing"),
@@ -86,6 +84,9 @@ LOOKS: Mapping[str, Look] = {
     "buffer_stall": Look("buffer stall", "#d94c97", "the write buffer was full: programs did not keep up"),
     "program_failure": Look(
         "program failure", "#7a1f5c", "a program had failed, and was done again elsewhere"
+    ),
+    "degraded_read": Look(
+        "degraded read", "#5d4a8a", "it could not be corrected, and the rest of its parity stripe was read"
     ),
     "die_idle": Look("die held idle", "#f0f0f0", "the scheduler held it back"),
     "host_queue": Look("host queue", "#9c9c9c", "it waited in the host: the drive's queue was full"),

@@ -62,6 +62,11 @@ def _read_again(counters: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     if retried:
         attempts = counters["retries"] / retried
         yield "read retry", f"{retried:,} page reads, {attempts:.2f} attempts each"
+    degraded = counters.get("degraded_reads", 0)
+    if degraded:
+        pages, units = counters["stripe_page_reads"], counters["units_rebuilt"]
+        words = f"{degraded:,} page reads, for which {pages:,} others were read; {units:,} units found"
+        yield "found by parity", words
     failed = counters.get("failed_reads", 0)
     if failed:
         yield "given up", f"{failed:,} page reads"
