@@ -43,6 +43,9 @@ LOOKS: Mapping[str, Look] = {
     "decoder_wait": Look("decoder wait", "#a7d397", "the decoder was busy"),
     "retry": Look("read retry", "#096720", "its data had to be read again"),
     "refetch": Look("refetch", "#62c5a3", "its data was lost and fetched from elsewhere"),
+    "degraded_read": Look(
+        "degraded read", "#7fa00f", "it could not be corrected, and the rest of its parity stripe was read"
+    ),
     "mapping_read": Look("mapping read", "#9e7836", "its mapping entry had to be read first"),
     "read_modify_write": Look(
         "partial write",
@@ -84,9 +87,6 @@ LOOKS: Mapping[str, Look] = {
     "buffer_stall": Look("buffer stall", "#d94c97", "the write buffer was full: programs did not keep up"),
     "program_failure": Look(
         "program failure", "#7a1f5c", "a program had failed, and was done again elsewhere"
-    ),
-    "degraded_read": Look(
-        "degraded read", "#5d4a8a", "it could not be corrected, and the rest of its parity stripe was read"
     ),
     "die_idle": Look("die held idle", "#f0f0f0", "the scheduler held it back"),
     "host_queue": Look("host queue", "#9c9c9c", "it waited in the host: the drive's queue was full"),
