@@ -183,6 +183,11 @@ def test_flows_of_all_kinds(cli, files, tmp_path):
         (value("Overprovisioning_Ratio", 0.12, "nan"), ("Overprovisioning_Ratio",)),
         (value("Address_Mapping", "PAGE_LEVEL", "HYBRID"), ("Address_Mapping", "PAGE_LEVEL")),
         (("<Page_Capacity>8192</Page_Capacity>", ""), ("Page_Capacity", "built-in value")),
+        (value("Page_Capacity", 8192, ""), ("ssdconfig.xml: line", "<Page_Capacity> is empty")),
+        (
+            ("<Page_Capacity>8192</Page_Capacity>", "<Page_Capacty>8192</Page_Capacty>"),
+            ("has no <Page_Capacity> (but <Page_Capacty> in line",),
+        ),
         (value("Read_Percentage", 70, 170), ("workload.xml", "Read_Percentage", "170")),
         (value("Total_Requests_To_Generate", 20000, 0), ("Stop_Time", "ends")),
         (("</IO_Scenario>", ""), ("workload.xml", "line", "mismatched")),

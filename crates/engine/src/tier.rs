@@ -97,6 +97,8 @@ pub struct TierPart {
     acknowledges_at_program: bool,
     /// A slot became free, or a migration ended.
     touched: bool,
+    /// When what was used lately is forgotten next.
+    forgets_at: Ns,
 }
 
 impl TierPart {
@@ -107,6 +109,7 @@ impl TierPart {
         let tier = Tier::divided(&config.placement, parts, pages, sectors_per_page)?;
         let in_flight_max = config.migrations_in_flight.max(1);
         let flush_at_rest = tier.rules().flush_at_rest;
+        let forgets_at = tier.rules().classes.forgotten_every.map_or(Ns::ZERO, |every| Ns(every.0));
         Some(Self {
             tier,
             lower: config.lower,
@@ -129,6 +132,7 @@ impl TierPart {
             rest: flush_at_rest.map(|after| Rest::new(Ns(after.0), slots)),
             acknowledges_at_program: config.acknowledges_at_program,
             touched: false,
+            forgets_at,
         })
     }
 
@@ -250,7 +254,11 @@ impl TierPart {
 
     /// A write has set out at this time.
     pub(crate) fn time_passes(&mut self, now: Ns) {
-        self.tier.time_passes(now);
+        let Some(every) = self.tier.rules().classes.forgotten_every else { return };
+        if now > self.forgets_at {
+            self.tier.forget_recent();
+            self.forgets_at = now + Ns(every.0);
+        }
     }
 
     /// Whether they would go to flash at once.

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use ninescope_kernel::Ns;
 use ninescope_model::SlotId;
 use serde::Serialize;
 
@@ -118,8 +117,6 @@ impl Emptying {
 pub struct Tier {
     residency: Residency,
     recent: RecentPages,
-    /// When what was used lately is forgotten next.
-    forgets_at: Ns,
     policy: Box<dyn DataPlacement>,
     rules: Rules,
     parts: Vec<Emptying>,
@@ -145,7 +142,6 @@ impl Tier {
             residency: Residency::divided(parts, pages, &rules.victim),
             parts: parts.iter().map(|&slots| Emptying::of(slots, &rules)).collect(),
             recent: RecentPages::new(entries.min(pages), pages),
-            forgets_at: rules.classes.forgotten_every.map_or(Ns::ZERO, |every| Ns(every.0)),
             policy,
             whole: (u64::MAX >> (64 - sectors_per_page)) as u32,
             streams: (rules.read_ahead > 0).then(|| ReadStreams::new(rules.read_ahead, pages, sectors_per_page)),
@@ -266,13 +262,9 @@ impl Tier {
                 && self.recent.uses(page) >= self.rules.classes.hot_uses
     }
 
-    /// Time passes: what was used lately may be forgotten.
-    pub fn time_passes(&mut self, now: Ns) {
-        let Some(every) = self.rules.classes.forgotten_every else { return };
-        if now > self.forgets_at {
-            self.recent.clear();
-            self.forgets_at = now + Ns(every.0);
-        }
+    /// What was used lately is forgotten.
+    pub fn forget_recent(&mut self) {
+        self.recent.clear();
     }
 
     /// Where a write would go now, which is not one yet.

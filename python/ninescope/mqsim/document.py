@@ -145,8 +145,8 @@ class Sheet:
             raise ConfigError(f"{self.file}: line {self._values[tag].line}: <{tag}> is empty")
         if value is None:
             raise ConfigError(
-                f"{self.file}: line {self.element.line}: <{self.element.tag}> has no <{tag}>{self._like(tag)}; "
-                "MQSim would take a built-in value that no file shows"
+                f"{self.file}: line {self.element.line}: <{self.element.tag}> has no <{tag}>"
+                f"{self._like(tag)}; MQSim would take a built-in value that no file shows"
             )
         return value
 

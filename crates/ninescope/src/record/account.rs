@@ -445,18 +445,19 @@ impl Stages<'_> {
             self.until(now, Cause::ProgramWait);
             return;
         }
-        if visit.is_none() && self.data_in_dram() > Ns::ZERO {
-            // It ended with the data that came into DRAM beside all else.
+        // It may have ended with data that came into DRAM: beside all else, or when they had got their place in the buffer.
+        let came_in = if visit.is_none() { self.data_in_dram() } else { Ns::ZERO };
+        if came_in > Ns::ZERO && now <= self.reached + came_in {
             return self.until(now, Cause::Dram);
         }
         for rest in &self.journey.partial {
             self.read_of_rest(rest);
         }
-        let (asked, die) = (visit.map_or(now, |visit| visit.asked), visit.map(|visit| visit.die));
+        let (asked, die) = (visit.map_or(Ns(now.0 - came_in.0), |visit| visit.asked), visit.map(|visit| visit.die));
         self.stalls(Ns(asked.0 - self.part(Cause::ProgramFailure).0), die);
         // Its page was queued before, and went elsewhere because a program failed.
         self.named(Cause::ProgramFailure.name(), Some(Cause::ProgramFailure), asked, die, true);
-        let Some(visit) = visit else { return };
+        let Some(visit) = visit else { return self.until(now, Cause::Dram) };
         self.until(visit.queued, Cause::Firmware);
         self.named("die_queue", None, visit.dispatched, die, true);
         self.until(self.reached + self.data_in_dram(), Cause::Dram);

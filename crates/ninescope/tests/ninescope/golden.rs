@@ -20,7 +20,9 @@ fn check_on_scm(case: &str, result: &Value) {
 /// On two media pages move.
 fn check_on_two_media(case: &str, result: &Value) {
     let count = |key: &str| result["tier"]["counters"][key].as_u64().unwrap_or_default();
-    assert!(count("evicted_dirty") > 10 && count("page_hits") > 10, "{case}: {}", result["tier"]);
+    // Of a cache of reads alone pages leave when they are written.
+    let leave = count("evicted_dirty").max(count("replaced_above"));
+    assert!(leave > 10 && count("page_hits") > 10, "{case}: {}", result["tier"]);
 }
 
 /// On flash under codes some of it does not decode.
