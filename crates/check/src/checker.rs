@@ -621,6 +621,9 @@ impl Probe for Checker {
                 Ok(())
             }
             Event::RestIsEmpty { slot, lpa } => {
+                if let Some(oracle) = &mut self.oracle {
+                    oracle.rest_is_empty(slot, lpa);
+                }
                 let request = self.requests.get(view, slot)?.request;
                 let mask = mask_of(&request, lpa, sectors_per_unit(view));
                 if let Some(book) = &self.sectors {

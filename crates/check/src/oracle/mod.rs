@@ -295,6 +295,15 @@ impl Oracle {
         }
     }
 
+    /// Nothing of the rest of a unit is used: what was read of it before, perhaps ahead of a TRIM, is not merged.
+    pub fn rest_is_empty(&mut self, slot: u32, lpa: Lpa) {
+        let merges = &mut self.command(slot).merges;
+        if let Some(position) = merges.iter().position(|(unit, _)| *unit == lpa) {
+            let before = merges.swap_remove(position).1;
+            self.contents.release(before);
+        }
+    }
+
     /// The old content of a unit written in part was read.
     pub fn merge_sensed(&mut self, slot: u32, lpa: Lpa, place: Ppa) {
         let content = self.contents.share(self.contents.at(place));
