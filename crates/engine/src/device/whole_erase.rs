@@ -86,9 +86,7 @@ impl<K: Kind> Device<K> {
             if self.send_all_open_pages()? {
                 return Ok(true);
             }
-            // What is moved may be in the decoder, whose die is at rest.
-            let moves = (0..self.flash.geometry().pools()).any(|pool| self.flash.moves_have_no_place(Pool(pool)));
-            let is_quiet = !moves && self.flash.is_quiet(self.run.now);
+            let is_quiet = self.flash.is_quiet(self.run.now);
             if is_quiet {
                 self.begin_whole_erase(erase)?;
             }

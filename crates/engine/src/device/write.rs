@@ -243,8 +243,7 @@ impl<K: Kind> Device<K> {
     pub(super) fn place_or_stall(&mut self, mut entry: WriteEntry) -> Result<(), SimulationError> {
         let (before_it, first) = (self.flash.before_in_line(&entry), entry.next);
         if before_it == 0 {
-            let placing = self.place(&mut entry)?;
-            match placing {
+            match self.place(&mut entry)? {
                 Placing::Done => return self.entry_placed(&entry, first),
                 Placing::ReadsAgain | Placing::GoesAbove | Placing::NotWanted => return Ok(()),
                 Placing::Waits => self.some_placed(&entry, first),
@@ -268,15 +267,15 @@ impl<K: Kind> Device<K> {
             let Some(mut entry) = self.flash.first_in_line(line, self.run.now) else { break };
             let first = entry.next;
             match self.place(&mut entry)? {
-                Placing::Waits if self.flash.is_read_only() => {
-                    self.some_placed(&entry, first);
-                    self.flash.first_leaves_line(line);
-                    self.entry_refused(&entry)?;
-                }
                 Placing::Waits => {
                     self.some_placed(&entry, first);
-                    self.flash.keep_first_in_line(line, entry);
-                    self.flash.touch_gc_of_full_pools();
+                    if self.flash.is_read_only() {
+                        self.flash.first_leaves_line(line);
+                        self.entry_refused(&entry)?;
+                    } else {
+                        self.flash.keep_first_in_line(line, entry);
+                        self.flash.touch_gc_of_full_pools();
+                    }
                 }
                 Placing::ReadsAgain | Placing::GoesAbove | Placing::NotWanted => self.flash.first_leaves_line(line),
                 Placing::Done => {
@@ -369,8 +368,9 @@ impl<K: Kind> Device<K> {
 
     /// Whether a page is to be written above, where it was to go to flash.
     fn goes_above_by_now(&self, entry: &WriteEntry) -> bool {
-        let sectors = || self.sectors_of_unit(entry.command, entry.next);
-        self.tier.as_ref().is_some_and(|part| part.goes_above_by_now(entry.next, sectors()))
+        self.tier
+            .as_ref()
+            .is_some_and(|part| part.goes_above_by_now(entry.next, self.sectors_of_unit(entry.command, entry.next)))
     }
 
     /// Places a page that goes down. It occupies a page of flash by itself, which is sent to its die at once: its slot

@@ -29,7 +29,7 @@ mod zoned;
 use ninescope_ftl::{Ftl, Partitions};
 use ninescope_kernel::Ns;
 use ninescope_media::nand::{FlashCommand, Nand};
-use ninescope_model::{ChannelId, DieId, Geometry, PLANES_MAX, UrgencyClass};
+use ninescope_model::{ChannelId, DieId, Geometry, PLANES_MAX, Pool, UrgencyClass};
 
 use crate::config::{EngineConfig, WriteCompletion};
 use crate::meter::DieLedger;
@@ -226,7 +226,9 @@ impl Flash {
         let mut holders = Vec::new();
         self.add_holders(now, &mut holders);
         self.add_last_holders(&mut holders);
-        holders.is_empty()
+        // What is moved may be in the decoder, whose die is at rest.
+        let moved = (0..self.geometry.pools()).any(|pool| self.moves_have_no_place(Pool(pool)));
+        holders.is_empty() && !moved
     }
 
     /// Adds who still has something to do.

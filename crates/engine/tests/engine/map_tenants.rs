@@ -1,10 +1,10 @@
 //! Who waited for whom for a map that lies in flash: for pages of it that others have read or written, worked out by hand.
 
-use crate::scenario::{COMMAND, Drive, Listed, PROGRAM, READ, policy_with};
+use crate::scenario::{COMMAND, Drive, PROGRAM, READ, policy_with};
+use ninescope_engine::Device;
 use ninescope_engine::meter::{BehindSum, SPLIT};
-use ninescope_engine::{Device, LaneConfig, NoProbe, Plain};
 use ninescope_kernel::Ns;
-use ninescope_model::{Arrival, Cause, Lba, Op, Request};
+use ninescope_model::{Cause, Lba, Op, Request};
 use serde_json::json;
 
 /// A unit of 512 B and a page of four on the channel [ns].
@@ -37,12 +37,7 @@ fn run(cached_by: &str, size: &str, quiet: Vec<Request>, noisy: Vec<Request>) ->
         drive.prepared = (0..4 * ENTRIES).collect();
         drive.map = policy_with(&json!({ "policy": cached_by, "size": size }));
     });
-    let (ftl, nand) = drive.parts();
-    let lanes = [quiet, noisy].map(|requests| LaneConfig::new(Listed::boxed(requests, Arrival::Open), 1));
-    let mut device = Device::<Plain>::with_lanes(&drive.engine, &drive.limits, ftl, nand, lanes.into(), NoProbe);
-    device.set_map(&drive.map);
-    device.run().expect("the run ends well");
-    device
+    drive.run_jobs([quiet, noisy])
 }
 
 fn of_tenant(device: &Device, tenant: usize, op: Op) -> BehindSum {

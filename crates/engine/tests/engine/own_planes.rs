@@ -3,11 +3,11 @@
 
 use crate::common::open;
 use crate::common::tiered::TierBench;
-use crate::scenario::{COMMAND, Drive, Listed, PROGRAM, READ, policy_with, sectors};
+use crate::scenario::{COMMAND, Drive, PROGRAM, READ, policy_with, sectors};
+use ninescope_engine::Device;
 use ninescope_engine::meter::{BehindSum, SPLIT};
-use ninescope_engine::{Device, LaneConfig, NoProbe, Plain};
 use ninescope_ftl::Partition;
-use ninescope_model::{Arrival, Cause, Lpa, Op, Pool, Request, Workload};
+use ninescope_model::{Cause, Lpa, Op, Pool, Request, Workload};
 use serde_json::json;
 
 /// A unit of 512 B and a page of four on the channel [ns].
@@ -60,12 +60,7 @@ fn run_mapped(cached_by: &str, size: &str, apart: bool, quiet: Vec<Request>, noi
         drive.map = policy_with(&json!({ "policy": cached_by, "size": size }));
         drive.partitions = if apart { halves(4 * ENTRIES, 4) } else { Vec::new() };
     });
-    let (ftl, nand) = drive.parts();
-    let lanes = [quiet, noisy].map(|requests| LaneConfig::new(Listed::boxed(requests, Arrival::Open), 1));
-    let mut device = Device::<Plain>::with_lanes(&drive.engine, &drive.limits, ftl, nand, lanes.into(), NoProbe);
-    device.set_map(&drive.map);
-    device.run().expect("the run ends well");
-    device
+    drive.run_jobs([quiet, noisy])
 }
 
 #[test]

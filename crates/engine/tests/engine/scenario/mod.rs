@@ -12,8 +12,9 @@ use ninescope_engine::mapping::{entries_of_page, map_pages};
 use ninescope_engine::policies::mapping::MapConfig;
 use ninescope_engine::reliability::{NandCode, ReliabilityConfig};
 use ninescope_engine::{
-    self as engine, Device, DramConfig, EngineConfig, FirmwareConfig, Kind, Probe, RunLimits, SectorRules,
-    SimulationError, SuspendPolicyConfig, TransactionSchedulerConfig, View, Watched, WriteCompletion,
+    self as engine, Device, DramConfig, EngineConfig, FirmwareConfig, Kind, LaneConfig, NoProbe, Plain, Probe,
+    RunLimits, SectorRules, SimulationError, SuspendPolicyConfig, TransactionSchedulerConfig, View, Watched,
+    WriteCompletion,
 };
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
@@ -556,6 +557,16 @@ impl Drive {
         let mut device = self.recorded(requests);
         device.run().expect("the run comes to its end");
         Outcome { device }
+    }
+
+    /// Runs the requests of several jobs, on a drive of which no more than the map is set.
+    pub fn run_jobs<const N: usize>(&self, of_jobs: [Vec<Request>; N]) -> Device {
+        let (ftl, nand) = self.parts();
+        let lanes = of_jobs.map(|requests| LaneConfig::new(Listed::boxed(requests, Arrival::Open), 1));
+        let mut device = Device::<Plain>::with_lanes(&self.engine, &self.limits, ftl, nand, lanes.into(), NoProbe);
+        device.set_map(&self.map);
+        device.run().expect("the run ends well");
+        device
     }
 
     /// Runs `requests` to the error they provoke.
