@@ -110,6 +110,7 @@ TABLES: dict[str, dict[str, Any]] = {
     "refresh": {"refresh": {"policy": "limits", "reads": 1000}},
     "endurance": {"endurance": {"dwpd_years": 5.0}},
     "tier": {"tier": {"scm_ratio": 0.5, "migrations_in_flight": 4}},
+    "dram.transfer_times": {"dram": {"transfer_times": [{"size": "4KiB", "time": "3us"}]}},
 }
 # What a policy cannot be without.
 NEEDED: dict[str, dict[str, Any]] = {

@@ -96,6 +96,7 @@ def files_of(tmp_path: Path, drive: dict[str, str], flows: list[dict[str, str]])
                 of_depth(16, 4242, Read_Percentage="0", Channel_IDs=SECOND_HALF),
             ],
             [475, 2186],
+            SLACK,
             id="each has channels of its own, and its pages of a cached map there",
         ),
         pytest.param(
@@ -105,6 +106,7 @@ def files_of(tmp_path: Path, drive: dict[str, str], flows: list[dict[str, str]])
                 of_depth(16, 4242, **CACHED, Read_Percentage="30", Channel_IDs=SECOND_HALF),
             ],
             [968, 1358],
+            SLACK,
             id="each has channels of its own, below a cache and with a cached map",
         ),
     ],
