@@ -615,7 +615,7 @@ impl Probe for Checker {
                 }
                 if let Some(book) = &mut self.sectors {
                     let request = self.requests.get(view, slot)?.request;
-                    book.rest_sensed(view, lpa, mask_of(&request, lpa, sectors_per_unit(view)))?;
+                    book.rest_sensed(view, lpa, mask_of(&request, lpa, sectors_per_unit(view)), &mut self.marks)?;
                 }
                 self.coded_unit_sensed(view, ppa, lpa, Taker::Merge(slot, lpa));
                 Ok(())

@@ -31,6 +31,8 @@ pub struct MapBook {
     entries: u32,
     units: u32,
     holds_pages: bool,
+    /// Entries or pages that are in memory from the start, until the first is looked up.
+    warm: Option<usize>,
     /// What is in memory, by its first unit: when it was used last.
     used: BTreeMap<u32, u64>,
     /// The same by that.
@@ -65,16 +67,23 @@ fn mapping<'a>(view: &View<'a>) -> Option<&'a Mapping> {
 }
 
 impl MapBook {
-    /// Of a drive whose map lies in flash: as it is on the media, and nothing of it in memory.
+    /// Of a drive whose map lies in flash: as it is on the media, and nothing of it in memory before it is told.
     pub fn started(view: &View<'_>) -> Option<Self> {
         let mapping = mapping(view)?;
         let units = view.ftl.logical_units();
-        // What is never written is on the media as it was when nothing lay anywhere.
-        let is_stale = |unit: &u32| !mapping.is_written() && view.ftl.translate(Lpa(*unit)) != Ppa::UNMAPPED;
+        let entries = entries_of_page(view.ftl.geometry().unit_bytes);
+        let is_held = |unit: &u32| view.ftl.translate(Lpa(*unit)) != Ppa::UNMAPPED;
+        let is_stale = |unit: &u32| mapping.was_changed_at_start(view.ftl, *unit);
         let mut stale = BitTable::new(units as usize);
         (0..units).filter(is_stale).for_each(|unit| stale.set(unit as usize));
+        let warm = mapping.is_warm().then(|| {
+            let item = |unit: u32| if mapping.holds_pages() { unit / entries } else { unit };
+            let held: BTreeSet<u32> = (0..units).filter(|unit| is_held(unit) && !is_stale(unit)).map(item).collect();
+            held.len().min((mapping.bytes().1 / u64::from(mapping.item_bytes(entries, entries))) as usize)
+        });
         Some(Self {
-            entries: entries_of_page(view.ftl.geometry().unit_bytes),
+            entries,
+            warm,
             units,
             holds_pages: mapping.holds_pages(),
             used: BTreeMap::new(),
@@ -173,6 +182,16 @@ impl MapBook {
         marks: &mut Marks,
     ) -> Checked {
         let item = self.item(lpa.0);
+        if let Some(warm) = self.warm.take() {
+            marks.hit(Mark::MapIsWarm);
+            let (now, there) = (view.now, self.used.len());
+            require!(
+                there == warm,
+                MapCache,
+                now,
+                "the run begins with {there} items of the map in memory, {warm} fit"
+            );
+        }
         let is_there = self.used.contains_key(&item);
         require!(
             is_there == hit,
@@ -463,7 +482,8 @@ impl MapBook {
                 self.is_to_be_written(view, Lpa(unit))?;
             }
         }
-        let Some(mapping) = mapping(view) else { return Ok(()) };
+        // What is there from the start is told right behind it.
+        let Some(mapping) = mapping(view).filter(|_| self.warm.is_none()) else { return Ok(()) };
         let take = self.used.keys().map(|&first| {
             let units = self.units_of_item(first);
             let runs = units.clone().filter(|&unit| unit == first || begins_run(view, unit)).count() as u32;

@@ -78,6 +78,8 @@ marks! {
     SharedMapPage, "shared_map_page", "Two commands waited for one page of the map.";
     EntryLeavesDirty, "entry_leaves_dirty", "An entry left memory that was not as it lay on the media.";
     MapReadAhead, "map_read_ahead", "A read of a page of the map went before other reads that waited for its die.";
+    MapIsWarm, "map_is_warm", "A run began with the map in memory.";
+    RestUsedAtStart, "rest_used_at_start", "The rest of a unit was read of which sectors were used before the run alone.";
     MapPageKept, "map_page_kept", "A page of the map stayed in the controller, because nothing of the map is written.";
     RestIsEmpty, "rest_is_empty", "A unit was written in part, and of its rest nothing was used, so that it was not read.";
     UnitReadInPart, "unit_read_in_part", "A read moved some sectors of a unit, and not all of it.";

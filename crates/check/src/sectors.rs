@@ -15,13 +15,23 @@ use crate::rule::{Checked, require};
 #[derive(Clone, Copy, Debug, Default)]
 struct Used {
     sectors: u32,
+    /// Those of them that were used before the run, and not since.
+    before: u32,
     /// It was forgotten: what is read for it may have been wanted before that.
     forgotten: bool,
 }
 
 impl Used {
+    /// What was used of a unit of a prepared drive before the run is as the drive has it; of what it does not hold it was nothing.
+    fn at_start(view: &View<'_>, rules: &SectorRules, unit: u32) -> Self {
+        let is_held = view.ftl.translate(Lpa(unit)) != Ppa::UNMAPPED;
+        let sectors = if is_held { rules.used_before(unit, view.ftl.geometry().sectors_per_unit()) } else { 0 };
+        Self { sectors, before: sectors, forgotten: false }
+    }
+
     fn writes(&mut self, mask: u32) {
         self.sectors |= mask;
+        self.before &= !mask;
     }
 }
 
@@ -39,11 +49,11 @@ pub struct SectorBook {
 
 impl SectorBook {
     /// None where whole units and pages go.
-    pub fn started(view: &View<'_>, rules: SectorRules) -> Option<Self> {
-        (rules != SectorRules::default()).then(|| Self {
-            rules,
+    pub fn started(view: &View<'_>, rules: &SectorRules) -> Option<Self> {
+        (*rules != SectorRules::default()).then(|| Self {
             has_tier: view.tier.is_some(),
-            used: vec![Used::default(); view.ftl.logical_units() as usize],
+            used: (0..view.ftl.logical_units()).map(|unit| Used::at_start(view, rules, unit)).collect(),
+            rules: rules.clone(),
             pages: BTreeMap::new(),
             reads: BTreeMap::new(),
         })
@@ -87,12 +97,15 @@ impl SectorBook {
 
     /// A unit was forgotten.
     pub fn forgotten(&mut self, lpa: Lpa) {
-        self.used[lpa.index()] = Used { sectors: 0, forgotten: true };
+        self.used[lpa.index()] = Used { forgotten: true, ..Used::default() };
     }
 
     /// The rest of a unit, of which `mask` is written, is in its die's register.
-    pub fn rest_sensed(&self, view: &View<'_>, lpa: Lpa, mask: u32) -> Checked {
-        let Used { sectors, forgotten, .. } = self.used[lpa.index()];
+    pub fn rest_sensed(&self, view: &View<'_>, lpa: Lpa, mask: u32, marks: &mut Marks) -> Checked {
+        let Used { sectors, before, forgotten } = self.used[lpa.index()];
+        if sectors & !mask != 0 && sectors & !mask == before & !mask {
+            marks.hit(Mark::RestUsedAtStart);
+        }
         require!(
             !self.rules.rests || sectors & !mask != 0 || forgotten,
             SectorMoves,

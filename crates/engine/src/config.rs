@@ -1,6 +1,6 @@
 //! What the engine is built from. Media, FTL and workload come as finished parts.
 
-use ninescope_kernel::{Ns, Rate};
+use ninescope_kernel::{Ns, Rate, mixed};
 use ninescope_model::Geometry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -112,7 +112,7 @@ pub struct Coalescing {
 }
 
 /// What goes by sector; by default nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SectorRules {
     /// A read brings the sectors that were asked for over the channel, and not their whole units.
     pub reads: bool,
@@ -121,6 +121,21 @@ pub struct SectorRules {
     /// The rest of a unit written in part is read where the host has used sectors of it since the drive was prepared, and not
     /// wherever the unit holds anything.
     pub rests: bool,
+    /// By equal pieces of a unit: how likely its first sector was used before, each by itself [1 / 2^32]. Empty: none was.
+    pub used_at_start: Vec<u64>,
+}
+
+impl SectorRules {
+    /// The sectors of a unit, which has so many, that were used before the drive was prepared, if it was: the same ones for
+    /// everyone who asks.
+    pub fn used_before(&self, unit: u32, per_unit: u32) -> u32 {
+        let pieces = self.used_at_start.len() as u32;
+        (0..pieces).fold(0, |used, piece| {
+            let number = u64::from(unit) * u64::from(pieces) + u64::from(piece);
+            let is_used = mixed(number) >> 32 < self.used_at_start[piece as usize];
+            used | u32::from(is_used) << (piece * (per_unit / pieces))
+        })
+    }
 }
 
 /// Parts of the write buffer that tenants have for themselves.

@@ -125,7 +125,7 @@ pub enum Event<'a> {
     /// `throttle` what holds host writes back, `trim` what TRIMs come to, `classes` those of the lanes, where dies go by them.
     Started {
         write_completion: WriteCompletion,
-        sectors: SectorRules,
+        sectors: &'a SectorRules,
         protocol: ProtocolConfig,
         lane_depths: &'a [u32],
         queue_commands: &'a [Option<u32>],

@@ -28,6 +28,7 @@ from ninescope.mqsim.workload import (
     give_planes,
     in_order,
     place_trace,
+    prepare,
     read_flows,
     settle,
     share_drive,
@@ -60,7 +61,8 @@ class Imported:
         for name, flows in self._runs():
             what = str(flows[0].trace if name is None else Path(directory, name))
             reads = any(flow.reads for flow in flows)
-            prefill = [] if name is None else ["--prefill", "full" if reads else "none"]
+            fill = "footprint" if self.drive.is_prepared else "full" if reads else "none"
+            prefill = [] if name is None else ["--prefill", fill]
             in_parts = name is not None and any(flow.is_touched_in_parts() for flow in flows)
             if in_parts and self.drive.starts_empty:
                 # A page that is read has its place there from then on: neighbours lie anywhere.
@@ -196,6 +198,7 @@ def convert(
     )
     _keep_queues(flows, drive)
     give_buffer(flows, drive)
+    prepare(flows, drive)
     _settle(in_order(flows), drive)
     return Imported(config, workload, drive, flows, rest)
 

@@ -78,6 +78,8 @@ class Drive(Part):
     """Commands of a flow that are in the drive at a time, of NVMe."""
     starts_empty: bool = False
     """All blocks are empty at the start, as MQSim, whatever is read."""
+    is_prepared: bool = False
+    """Flows have touched it before the run, as MQSim has them do."""
     cache_bound: int = 0
     """Pages on their way out of a cache at a time, as MQSim."""
     buffer_parts: list[int | None] = dataclasses.field(default_factory=list)

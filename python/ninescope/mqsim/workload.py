@@ -10,6 +10,7 @@ from typing import Any
 from ninescope._native import ConfigError
 from ninescope.mqsim import pieces, resources
 from ninescope.mqsim.document import Element, Sheet, read
+from ninescope.mqsim.preparation import Touched, used_at_start
 from ninescope.mqsim.report import Drive, Left, Part
 from ninescope.mqsim.settings import CARRIED, OTHERWISE, UNKNOWN, WRONG, unknown
 
@@ -59,6 +60,21 @@ class Flow(Part):
         if not self.reads or "rand" not in str(self.table.get("rw", "")):
             return False
         return not size or bool(aligned and int(aligned) % int(size))
+
+    def touched(self) -> Touched | None:
+        """Say how requests as its own touch the drive before the run; None of a trace."""
+        if self.sheet is None or self.written is None:
+            return None
+        kind, filled = self.sheet.text("Address_Distribution"), "Initial_Occupancy_Percentage"
+        hot = self.sheet.number("Percentage_of_Hot_Region", 0, 100) if kind == "RANDOM_HOTCOLD" else 0.0
+        return Touched(
+            sectors=self.request_size // _SECTOR,
+            unit=self.written[1],
+            occupancy=self.sheet.number(filled, 0, 100) / 100 if self.sheet.has(filled) else 0.0,
+            working_set=self.working_set,
+            streams=kind == "STREAMING",
+            hot=hot / 100,
+        )
 
     def replay_options(self) -> list[str]:
         """Return how `ninescope run` replays a trace by itself."""
@@ -294,6 +310,29 @@ def give_classes(flows: list[Flow], drive: Drive) -> None:
     if not drive.as_mqsim:
         why = "Priority_Class of the flows, whose weights are 4, 2 and 1 there, too"
         drive.put("scheduler.arbitration", "weighted-round-robin", why)
+
+
+def prepare(flows: list[Flow], drive: Drive) -> None:
+    """Leave the drive as flows have touched it before the run, where MQSim has them do so."""
+    touched = [flow.touched() for flow in flows]
+    of_jobs = [one for one in touched if one is not None]
+    if not drive.as_mqsim or drive.starts_empty or len(of_jobs) < len(flows):
+        return
+    drive.is_prepared = True
+    page = int(drive.table["geometry"]["page_size"].removesuffix("B")) // _SECTOR
+    shares = used_at_start(of_jobs, page)
+    # What goes through a cache ends there before its rest is read, and here behind that.
+    if shares and not any(flow.write_cached and flow.writes() != 0 for flow in flows):
+        why = "Initial_Occupancy_Percentage; --as mqsim: each access before has its first sector in use"
+        drive.put("ftl.used_at_start", shares, why)
+        for flow in flows:
+            flow.say("Initial_Occupancy_Percentage", CARRIED, "")
+    if "map" in drive.table["ftl"] and not all(one.streams for one in of_jobs):
+        why = "Enabled_Preconditioning: memory is full of entries of what was touched"
+        drive.put("ftl.map.warm", True, why)
+        untouched = sum(one.untouched() for one in of_jobs) / len(of_jobs)
+        why = "Initial_Occupancy_Percentage; --as mqsim: what was not touched changes when it is read first"
+        drive.put("ftl.map.changed_at_start", round(untouched, 4), why)
 
 
 def give_buffer(flows: list[Flow], drive: Drive) -> None:

@@ -128,6 +128,12 @@ fn fit_map(dice: &mut Dice, drive: &mut Table) {
     if dice.of("map reads first").chance(40) {
         put_at(drive, "ftl.map.reads_first", true);
     }
+    if dice.of("warm map").chance(25) {
+        put_at(drive, "ftl.map.warm", true);
+    }
+    if dice.of("changed entries").chance(25) {
+        put_at(drive, "ftl.map.changed_at_start", 0.5);
+    }
     put_at(drive, "ftl.map.rebuild_time", text(dice.time(0, 6)));
     if value_at(drive, "ftl.map.written").and_then(Value::as_bool) == Some(false) {
         // Nothing is written, and so not some at a time.
@@ -142,7 +148,7 @@ fn fit_map(dice: &mut Dice, drive: &mut Table) {
     }
 }
 
-fn bytes_at(drive: &Table, key: &str) -> Option<u64> {
+pub(super) fn bytes_at(drive: &Table, key: &str) -> Option<u64> {
     value_at(drive, key)?.clone().try_into::<Bytes>().ok().map(|bytes| bytes.0)
 }
 

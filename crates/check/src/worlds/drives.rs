@@ -14,7 +14,7 @@ use ninescope_model::units::{Bytes, Duration, Hertz};
 use ninescope_tier::PlacementConfig;
 use ninescope_tier::policies::Below;
 
-use super::codes::{self, Wants};
+use super::codes::{self, Wants, bytes_at};
 use super::dice::Dice;
 use super::keys::{policy_name, put_at, take_at, text, value_at};
 use super::policies::set_policy;
@@ -164,6 +164,13 @@ fn by_sector(dice: &mut Dice, drive: &mut toml::Table) {
         if dice.chance(chance) && !has_code {
             put_at(drive, key, "sectors");
         }
+    }
+    let mut before = dice.of("used at start");
+    if policy_name(drive, "ftl.merges").as_deref() == Some("sectors") && before.chance(50) {
+        // A unit has at least one sector, and most have as many as two halves.
+        let pieces = if bytes_at(drive, "ftl.mapping_unit") >= Some(1024) { before.small(1, 2) } else { 1 };
+        let shares = (0..pieces).map(|_| toml::Value::Float(f64::from(before.small(0, 4)) / 4.0)).collect();
+        put_at(drive, "ftl.used_at_start", toml::Value::Array(shares));
     }
 }
 

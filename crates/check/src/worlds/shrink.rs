@@ -198,7 +198,7 @@ fn section_of<'a>(drive: &'a mut toml::Table, section: &str) -> Option<&'a mut t
 }
 
 /// The plainest values of options: table, key, value.
-fn plain_values() -> [(&'static str, &'static str, toml::Value); 32] {
+fn plain_values() -> [(&'static str, &'static str, toml::Value); 33] {
     [
         ("geometry", "channels", 1.into()),
         ("geometry", "packages_per_channel", 1.into()),
@@ -211,6 +211,7 @@ fn plain_values() -> [(&'static str, &'static str, toml::Value); 32] {
         ("ftl", "page_allocation", "static".into()),
         ("ftl", "free_block_choice", "fifo".into()),
         ("ftl", "victim", "greedy".into()),
+        ("ftl", "used_at_start", toml::Value::Array(Vec::new())),
         ("ftl", "merges", "units".into()),
         ("nand", "cell", "slc".into()),
         ("nand", "read_any_block", false.into()),

@@ -286,7 +286,7 @@ impl<K: Kind> Device<K> {
             let lane_depths = self.host.lane_depths();
             let (write_completion, buffer) = (self.flash.write_completion(), self.flash.buffer_limits());
             let (limits, protocol) = (self.host.lane_limits(), self.host.protocol());
-            let (throttle, sectors) = (self.flash.throttle_config(), self.flash.sector_rules());
+            let (throttle, sectors) = (self.flash.throttle_config(), &self.flash.sector_rules());
             let (lane_depths, queue_commands) = (&lane_depths, &self.host.lane_queue_commands());
             let limits = &limits;
             let buffer_parts = self.flash.buffer_parts();
@@ -304,6 +304,7 @@ impl<K: Kind> Device<K> {
                 classes: self.flash.classes(),
             };
             observe!(self, started);
+            self.tell_of_cache()?;
         }
         if begins {
             self.flash.dies_may_rest();

@@ -132,7 +132,7 @@ impl Flash {
             suspend_policy: config.suspend.build(),
             multi_plane: config.multi_plane,
             merge_window: config.merge_window,
-            sectors: Sectors::new(config.sectors, ftl.logical_units(), Programs::stripes_of(&ftl)),
+            sectors: Sectors::new(&config.sectors, &ftl, Programs::stripes_of(&ftl)),
             read_any_block: nand.reads_any_block(),
             planes_apart: std::array::from_fn(|plane| nand.planes_apart_from(plane as u32)),
             loads: Loads::new(ftl.load_measure(), &geometry, &nand),

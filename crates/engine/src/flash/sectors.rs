@@ -3,7 +3,8 @@
 //!
 //! Knows nothing of commands: it is told which sectors of a unit are used, and how many went into a page.
 
-use ninescope_model::{Geometry, Lpa, SECTOR_BYTES, Source};
+use ninescope_ftl::Ftl;
+use ninescope_model::{Geometry, Lpa, Ppa, SECTOR_BYTES, Source};
 
 use super::Flash;
 use crate::config::SectorRules;
@@ -19,7 +20,7 @@ pub fn all_sectors(per_unit: u32) -> u32 {
 #[derive(Debug)]
 pub(super) struct Sectors {
     rules: SectorRules,
-    /// By unit: the sectors that the host has used since the drive was prepared. Empty where the rest of any unit is read.
+    /// By unit: the sectors that the host has used since the drive was prepared, or before. Empty where the rest of any unit is read.
     used: Box<[u32]>,
     /// By pool and stream, as stripes are: sectors written into the open page, and by plane into filled ones.
     open: Box<[u16]>,
@@ -28,11 +29,17 @@ pub(super) struct Sectors {
 
 impl Sectors {
     /// Nothing where units and pages are moved and merged whole.
-    pub fn new(rules: SectorRules, units: u32, stripes: usize) -> Option<Box<Self>> {
-        (rules != SectorRules::default()).then(|| {
+    pub fn new(rules: &SectorRules, ftl: &Ftl, stripes: usize) -> Option<Box<Self>> {
+        (*rules != SectorRules::default()).then(|| {
+            let per_unit = ftl.geometry().sectors_per_unit();
+            let used_before = |unit| match ftl.translate(Lpa(unit)) {
+                Ppa::UNMAPPED => 0,
+                _ => rules.used_before(unit, per_unit),
+            };
+            let units = if rules.rests { ftl.logical_units() } else { 0 };
             Box::new(Self {
-                rules,
-                used: vec![0; if rules.rests { units as usize } else { 0 }].into(),
+                rules: rules.clone(),
+                used: (0..units).map(used_before).collect(),
                 open: vec![0; stripes].into(),
                 filled: vec![[0; 4]; stripes].into(),
             })
@@ -80,7 +87,7 @@ impl Flash {
 
     /// What goes by sector.
     pub fn sector_rules(&self) -> SectorRules {
-        self.sectors.as_ref().map_or_else(SectorRules::default, |sectors| sectors.rules)
+        self.sectors.as_ref().map_or_else(SectorRules::default, |sectors| sectors.rules.clone())
     }
 
     /// The sectors of a unit that were used, where that is kept.

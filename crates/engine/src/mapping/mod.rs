@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use ninescope_ftl::Ftl;
-use ninescope_kernel::{BitTable, NONE, Ns, Slab};
+use ninescope_kernel::{BitTable, NONE, Ns, Slab, mixed};
 use ninescope_model::units::Bytes;
 use ninescope_model::{Geometry, Lpa, Ppa};
 use serde::Serialize;
@@ -60,6 +60,14 @@ pub struct MapCounters {
     pub reads_ahead: u64,
     /// Bytes that crossed the link from the host's memory.
     pub bytes_over_link: u64,
+}
+
+/// Certain, in parts of 2^32.
+const CERTAIN: f64 = 4_294_967_296.0;
+
+/// Whether the entry of a unit had changed before the run, where that is so likely [1 / 2^32].
+fn is_changed_at_start(ftl: &Ftl, likely: u64, unit: u32) -> bool {
+    ftl.translate(Lpa(unit)) != Ppa::UNMAPPED && mixed(u64::from(unit)) >> 32 < likely
 }
 
 /// What became of what is in memory.
@@ -159,6 +167,10 @@ pub struct Mapping {
     writes_wait: bool,
     /// A die reads pages of the map before what else commands wait for.
     reads_first: bool,
+    /// Memory was full when the run began.
+    is_warm: bool,
+    /// How likely an entry of what the drive held had changed before the run [1 / 2^32].
+    changed_at_start: u64,
     /// What leaves changed is written.
     is_written: bool,
     /// Finding a page again that cannot be read.
@@ -177,8 +189,8 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Nothing in memory of a map of the units of `ftl`, for so many commands at a time; `None` where all of it is. With `tells`
-    /// it is kept what comes into memory and leaves it until it was asked for.
+    /// Of a map of the units of `ftl` nothing is in memory, or what fits where it is warm, for so many commands at a time; `None` where
+    /// all of it is. With `tells` it is kept what comes into memory and leaves it until it was asked for.
     pub fn new(config: &MapConfig, ftl: &Ftl, commands: u32, tells: bool) -> Option<Self> {
         let rules = config.chosen().rules()?;
         let pages = ftl.translation_units() as usize;
@@ -191,17 +203,17 @@ impl Mapping {
         let reads_first = rules.reads_first;
         let fetch_bytes = rules.fetch_size.map_or(0, |size| size.0 as u32);
         let mut stale = BitTable::new(units as usize);
-        if !is_written {
-            // On the media the map is as it was when the drive was empty.
-            let is_mapped = |unit: &u32| ftl.translate(Lpa(*unit)) != Ppa::UNMAPPED;
-            (0..units).filter(is_mapped).for_each(|unit| stale.set(unit as usize));
+        let (is_warm, changed_at_start) = (rules.warm, (rules.changed_at_start * CERTAIN) as u64);
+        if changed_at_start > 0 {
+            let is_changed = |unit: &u32| is_changed_at_start(ftl, changed_at_start, *unit);
+            (0..units).filter(is_changed).for_each(|unit| stale.set(unit as usize));
         }
         let of_host = rules.host_memory.zip(config.chosen().rules());
         let host = of_host.map(|(size, rules)| {
             let takes_link = rules.host_link;
             HostMemory::new(cache(rules, size), access, takes_link, commands)
         });
-        Some(Self {
+        let mut made = Self {
             cache: cache(rules, size),
             host,
             stale,
@@ -216,6 +228,8 @@ impl Mapping {
             fetch_bytes,
             writes_wait,
             reads_first,
+            is_warm,
+            changed_at_start,
             is_written,
             rebuild_time,
             waits: vec![Wait::default(); commands as usize],
@@ -224,7 +238,29 @@ impl Mapping {
             changes: tells.then(VecDeque::new),
             updates_wanted: None,
             counters: MapCounters::default(),
-        })
+        };
+        if is_warm {
+            made.warms(ftl);
+        }
+        Some(made)
+    }
+
+    /// Fills memory with entries of what the drive holds that are as on the media, or with pages that have such, as much as fits for
+    /// certain and spread evenly.
+    fn warms(&mut self, ftl: &Ftl) {
+        let is_held = |unit: &u32| ftl.translate(Lpa(*unit)) != Ppa::UNMAPPED && !self.stale.get(*unit as usize);
+        let pages = (0..self.waiting.len() as u32).map(|page| self.cache.units_of_page(page));
+        let held: Vec<u32> = if self.cache.holds_pages() {
+            pages.filter_map(|mut units| units.find(is_held)).collect()
+        } else {
+            (0..ftl.logical_units()).filter(is_held).collect()
+        };
+        let entries = entries_of_page(ftl.geometry().unit_bytes);
+        let fit = (self.cache.bytes_max() / u64::from(self.cache.item_bytes(entries, entries).max(1))) as usize;
+        let items = fit.min(held.len());
+        for item in 0..items {
+            self.comes(ftl, held[item * held.len() / items]);
+        }
     }
 
     // ---- commands ----------------------------------------------------------------------------------
@@ -305,6 +341,16 @@ impl Mapping {
     /// Whether a die reads pages of the map before what else commands wait for.
     pub fn reads_first(&self) -> bool {
         self.reads_first
+    }
+
+    /// Whether memory was full when the run began.
+    pub fn is_warm(&self) -> bool {
+        self.is_warm
+    }
+
+    /// Whether the entry of a unit was not as it lay on the media when the run began, which is the same for everyone who asks then.
+    pub fn was_changed_at_start(&self, ftl: &Ftl, unit: u32) -> bool {
+        is_changed_at_start(ftl, self.changed_at_start, unit)
     }
 
     /// A read of a page of the map went before others that had waited for its die.

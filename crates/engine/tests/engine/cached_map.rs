@@ -360,6 +360,36 @@ fn a_map_that_is_not_written_is_at_hand_where_it_has_left_memory() {
 }
 
 #[test]
+fn memory_that_is_warm_holds_what_fits_spread_evenly() {
+    // Four entries fit: those of units 0, 128, 256 and 384, the last of which was used last.
+    let warm = |policy: &str, size: &str, written: bool| {
+        drive(&json!({ "policy": policy, "size": size, "warm": true, "written": written }))
+    };
+    let read = |order: &[u32]| order.iter().zip(0..).map(|(&unit, turn)| read_at(turn * 1_000_000, unit)).collect();
+    let run = warm("entries", "32B", true).run(read(&[0, ENTRIES, 3 * ENTRIES, 1, 2 * ENTRIES]));
+    // What comes pushes unit 256 out, which was not used.
+    let misses = [false, false, false, true, true];
+    let latencies = misses.map(|missed| if missed { 2 * UNIT_READ } else { UNIT_READ });
+    assert_eq!([0, 1, 2, 3, 4].map(|id| run.latency(id)), latencies);
+    assert_eq!((hits(&run), map(&run).dirty_evictions), ((3, 2), 0));
+    // Of whole pages two of four: the first and the third.
+    let run = warm("pages", "1KiB", true).run(read(&[5, ENTRIES - 1, 2 * ENTRIES, 3 * ENTRIES]));
+    assert_eq!(hits(&run), (3, 1));
+    // Where half of the entries have changed before the run those are in memory that have not.
+    let half = json!({ "policy": "entries", "size": "4KiB", "warm": true, "written": false, "changed_at_start": 0.5 });
+    let all: Vec<u32> = (0..UNITS).collect();
+    let run = drive(&half).run(read(&all));
+    let (hit, missed) = hits(&run);
+    assert!((206..=306).contains(&hit) && hit + missed == 512, "{hit} of 512, half of them within 4.4 deviations");
+    assert_eq!(map(&run).dirty_evictions, 0, "all entries fit");
+    // All of it where there is room, and what is never written lies on the media as it is: nothing leaves changed.
+    let run = warm("entries", "1MiB", false).run(read(&[7, 500]));
+    assert_eq!(hits(&run), (2, 0));
+    let run = warm("entries", "16B", false).run(read(&[5, 6, 7, 5]));
+    assert_eq!((hits(&run), map(&run).dirty_evictions, map(&run).pages_read_to_update), ((0, 4), 0, 0));
+}
+
+#[test]
 fn a_read_of_the_map_for_commands_moves_what_is_asked_of_it() {
     // A quarter of a unit, rounded up to whole nanoseconds.
     let moved = UNIT_TRANSFER.div_ceil(4);

@@ -7,7 +7,7 @@ use ninescope_media::nand::CommandKind;
 use ninescope_model::{Cause, Op};
 
 const SECTOR: u64 = UNIT_TRANSFER / UNIT as u64;
-const ALL: SectorRules = SectorRules { reads: true, programs: true, rests: true };
+const ALL: SectorRules = SectorRules { reads: true, programs: true, rests: true, used_at_start: Vec::new() };
 
 /// Units 0 to 7 lie in the first two pages of the drive.
 fn prepared(rules: SectorRules) -> Drive {
@@ -57,6 +57,43 @@ fn a_rest_is_read_where_something_of_it_was_used() {
     let run = prepared(SectorRules::default()).run(requests);
     assert_eq!(run.counters().read_modify_write_reads, 3, "units hold something, whatever was used");
     assert!(run.parts(Op::Write).contains(&(Cause::ReadModifyWrite, 3 * UNIT_READ)));
+}
+
+#[test]
+fn a_rest_is_read_where_something_of_it_was_used_before_the_run() {
+    // Of each unit the first sector, and of no unit that of its second half.
+    let at = |number: u64| number * 10_000_000;
+    let unit = u64::from(UNIT);
+    let rules = SectorRules { used_at_start: vec![1 << 32, 0], ..ALL };
+    let run = prepared(rules).run(vec![
+        sectors(Op::Write, at(0), 3, 2),
+        sectors(Op::Write, at(1), unit, 5),
+        // Trimmed it is a rest no more, and of what the drive does not hold there never was one.
+        sectors(Op::Trim, at(2), 2 * unit, UNIT),
+        sectors(Op::Write, at(3), 2 * unit + 4, 2),
+        sectors(Op::Write, at(4), 8 * unit + 4, 2),
+    ]);
+    let program = |sectors: u64| COMMAND + sectors * SECTOR + PROGRAM;
+    let rest = COMMAND + READ + SECTOR;
+    let latencies = [0, 1, 3, 4].map(|id| run.latency(id));
+    assert_eq!(latencies, [rest + program(2), program(5), program(2), program(2)]);
+    assert_eq!(run.counters().read_modify_write_reads, 1);
+}
+
+#[test]
+fn so_many_units_were_used_before_the_run_as_was_said() {
+    const UNITS: u32 = 100_000;
+    let shares = [0.25, 0.9];
+    let used_at_start = shares.map(|share| (share * 2_f64.powi(32)) as u64).to_vec();
+    let rules = SectorRules { used_at_start, ..ALL };
+    let used: Vec<u32> = (0..UNITS).map(|unit| rules.used_before(unit, 8)).collect();
+    assert!(used.iter().all(|used| used & !0b1_0001 == 0), "the first sectors of two halves");
+    let count = |mask: u32| f64::from(used.iter().filter(|used| *used & mask == mask).count() as u32);
+    // Each by itself, and both together as often as that comes to: within four standard deviations.
+    for (mask, share) in [(1, shares[0]), (1 << 4, shares[1]), (0b1_0001, shares[0] * shares[1])] {
+        let slack = 4.0 * (f64::from(UNITS) * share * (1.0 - share)).sqrt();
+        assert!((count(mask) - share * f64::from(UNITS)).abs() < slack, "{mask:#b}: {}", count(mask));
+    }
 }
 
 #[test]

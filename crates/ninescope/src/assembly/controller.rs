@@ -125,6 +125,7 @@ fn sector_rules(drive: &LoadedDrive) -> Result<SectorRules, Error> {
         reads: nand.read_moves == ReadMoves::Sectors,
         programs: nand.program_moves == ProgramMoves::Sectors,
         rests: drive.config.ftl.merges == Merges::Sectors,
+        used_at_start: used_at_start(drive)?,
     };
     let by_sector =
         [("nand.read_moves", rules.reads), ("nand.program_moves", rules.programs), ("ftl.merges", rules.rests)];
@@ -135,6 +136,28 @@ fn sector_rules(drive: &LoadedDrive) -> Result<SectorRules, Error> {
         }
         _ => Ok(rules),
     }
+}
+
+/// How likely each piece of a unit was used before the run [1 / 2^32].
+fn used_at_start(drive: &LoadedDrive) -> Result<Vec<u64>, Error> {
+    const KEY: &str = "ftl.used_at_start";
+    let ftl = &drive.config.ftl;
+    let (sectors, pieces) = (ftl.mapping_unit.0 / SECTOR_BYTES, ftl.used_at_start.len() as u64);
+    if pieces == 0 {
+        return Ok(Vec::new());
+    }
+    if ftl.merges == Merges::Units {
+        return Err(drive.error_at(KEY, "goes with ftl.merges = \"sectors\" alone, which keeps what was used"));
+    }
+    if sectors % pieces != 0 {
+        let problem =
+            format!("has {pieces} shares, and a mapping unit of {sectors} sectors has no so many equal pieces");
+        return Err(drive.error_at(KEY, &problem));
+    }
+    if let Some(share) = ftl.used_at_start.iter().find(|share| !(0.0..=1.0).contains(*share)) {
+        return Err(drive.error_at(KEY, &format!("has a share of {share}, and shares are from 0 to 1")));
+    }
+    Ok(ftl.used_at_start.iter().map(|share| (share * 2_f64.powi(32)) as u64).collect())
 }
 
 /// What lies between the requests of the host and the drive's commands.

@@ -162,8 +162,14 @@ fn map_pages(drive: &LoadedDrive, geometry: &Geometry, units: u32) -> Result<u32
     let sizes = [("ftl.map.size", Some(rules.size.0)), ("ftl.map.host_memory", rules.host_memory.map(|size| size.0))];
     for (key, size) in sizes {
         if let Some(size) = size.filter(|size| *size < least) {
-            return Err(drive.error_at(key, &format!("is {size} B, and {what} may take {least} B of it")));
+            return Err(
+                drive.error_at(key, &format!("is {size} B, and {what} may take {least} B of it, which is the least"))
+            );
         }
+    }
+    if !(0.0..=1.0).contains(&rules.changed_at_start) {
+        let message = format!("is {}, and a share of entries is from 0 to 1", rules.changed_at_start);
+        return Err(drive.error_at("ftl.map.changed_at_start", &message));
     }
     if let Some(Bytes(size)) = rules.fetch_size {
         let unit = u64::from(geometry.unit_bytes);

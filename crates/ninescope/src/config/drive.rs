@@ -273,6 +273,11 @@ pub struct FtlSection {
     /// Of which units that are written in part the rest is read; absent: of all that hold anything.
     #[serde(skip_serializing_if = "is_default")]
     pub merges: Merges,
+    /// By equal pieces of a mapping unit: the share of units whose first sector of the piece was used before the run, each by itself;
+    /// absent: none was. For `merges = "sectors"`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(range(min = 0.0, max = 1.0)))]
+    pub used_at_start: Vec<f64>,
 }
 
 /// Of which units that are written in part the rest is read, to be merged.
@@ -306,6 +311,7 @@ impl Default for FtlSection {
             trim: TrimConfig::default(),
             map: MapConfig::default(),
             merges: Merges::default(),
+            used_at_start: Vec::new(),
         }
     }
 }

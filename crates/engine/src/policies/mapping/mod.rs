@@ -69,6 +69,10 @@ pub struct MapRules {
     pub written: bool,
     /// Finding the entries of a page again that cannot be read [ns].
     pub rebuild_time: Ns,
+    /// Memory is full when the run begins.
+    pub warm: bool,
+    /// The share of entries that have changed before the run since their page was written.
+    pub changed_at_start: f64,
 }
 
 /// The parameters of a policy that caches a map, which are those of all of them.
@@ -106,6 +110,14 @@ macro_rules! cached_map {
             pub written: bool,
             /// How long it takes to find the entries of a page again that cannot be read.
             pub rebuild_time: ninescope_model::units::Duration,
+            /// Whether memory is full when the run begins, of what the prepared drive holds, spread evenly.
+            #[serde(skip_serializing_if = "std::ops::Not::not")]
+            pub warm: bool,
+            /// The share of entries of what the prepared drive holds that have changed since their page was written; absent: all
+            /// where nothing is written and memory is not warm, else none.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            #[schemars(range(min = 0.0, max = 1.0))]
+            pub changed_at_start: Option<f64>,
         }
 
         impl Default for $policy {
@@ -125,6 +137,8 @@ macro_rules! cached_map {
                     reads_first: false,
                     written: true,
                     rebuild_time: ninescope_model::units::Duration($crate::policies::mapping::REBUILD),
+                    warm: false,
+                    changed_at_start: None,
                 }
             }
         }
@@ -143,6 +157,12 @@ macro_rules! cached_map {
                     reads_first: self.reads_first,
                     written: self.written,
                     rebuild_time: ninescope_kernel::Ns(self.rebuild_time.0),
+                    warm: self.warm,
+                    changed_at_start: self.changed_at_start.unwrap_or(if self.written || self.warm {
+                        0.0
+                    } else {
+                        1.0
+                    }),
                 })
             }
         }
