@@ -9,13 +9,17 @@ use std::process::{Command, Output};
 
 use serde::Deserialize;
 
-/// Worlds that are run with each fault, at most.
+/// Worlds that are run with each fault, at most, but for those that fewer show.
 const WORLDS: u64 = 500;
+/// What is found behind so many worlds is looked for where it was found last.
+const FOUND_SOON: u64 = 8;
 /// Worlds that are run without: others run many more on the sources as they are.
 const WORLDS_OF_THE_CONTROL: u64 = 60;
 
 /// Part of the names of the faults that are run, where not all of them are: an environment variable.
 const ONLY: &str = "NINESCOPE_ONLY";
+/// Where the worlds that showed faults are written into `mutations.toml`: an environment variable.
+const BLESS: &str = "NINESCOPE_BLESS";
 
 /// The program of the copy: what is compiled of the copy lies beside what is compiled of the sources.
 const PROGRAM: &str = "mutated-worlds";
@@ -47,7 +51,7 @@ struct Mutation {
     caught_as: String,
     /// A kept world that shows it, where few random ones do.
     replay: Option<String>,
-    /// The first random world that shows it, where it is far from the first of all.
+    /// A random world that showed it, where none of the first ones does: it is tried before them.
     seed: Option<u64>,
     edit: Vec<Edit>,
 }
@@ -184,15 +188,47 @@ fn run(worlds: &Path, fault: &str, arguments: &[&str]) -> Output {
     Command::new(worlds).args(arguments).env("NINESCOPE_MUTATION", fault).output().expect("the worlds run")
 }
 
+/// Whether a program of worlds failed as a fault should: the line that says so.
+fn named<'a>(output: &Output, words: &'a str, mutation: &Mutation) -> Option<&'a str> {
+    let has_failed = output.status.code() == Some(1);
+    words.lines().find(|line| has_failed && line.contains(&format!(": {}: ", mutation.caught_as)))
+}
+
 /// Random worlds until one fails as a fault should, or a kept one, with the fault on.
 fn run_with(worlds: &Path, mutation: &Mutation) -> Output {
     if let Some(file) = &mutation.replay {
         let file = workspace().join("crates/check/worlds").join(file);
         return run(worlds, &mutation.name, &["--replay", &file.to_string_lossy()]);
     }
-    let seed = mutation.seed.unwrap_or(1);
-    let (count, seed) = (WORLDS.saturating_sub(seed - 1).max(1).to_string(), seed.to_string());
-    run(worlds, &mutation.name, &["--count", &count, "--seed", &seed, "--no-keep", "--until", &mutation.caught_as])
+    let hunt = |count: u64, seed: u64| {
+        let (count, seed) = (count.to_string(), seed.to_string());
+        run(worlds, &mutation.name, &["--count", &count, "--seed", &seed, "--no-keep", "--until", &mutation.caught_as])
+    };
+    let Some(seed) = mutation.seed else { return hunt(WORLDS, 1) };
+    let there = hunt(1, seed);
+    if named(&there, &String::from_utf8_lossy(&there.stdout), mutation).is_some() {
+        return there;
+    }
+    // What is drawn has changed since.
+    hunt(WORLDS.max(2 * seed), 1)
+}
+
+/// The text of `mutations.toml` with the worlds in which faults were found.
+fn with_seeds(text: &str, found: &[(String, u64)]) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for (name, seed) in found {
+        let head = lines.iter().position(|line| *line == format!("name = \"{name}\"")).expect("a fault of this name");
+        let is_of = |line: &String, key: &str| line.starts_with(key);
+        let key = head
+            + lines[head..].iter().position(|line| is_of(line, "caught_as = ")).expect("it is caught as something");
+        if is_of(&lines[key + 1], "seed = ") {
+            lines.remove(key + 1);
+        }
+        if *seed > FOUND_SOON {
+            lines.insert(key + 1, format!("seed = {seed}"));
+        }
+    }
+    lines.join("\n") + "\n"
 }
 
 #[test]
@@ -204,16 +240,24 @@ fn every_deliberate_fault_is_caught_and_named() {
     let control = run(&worlds, "", &["--count", &WORLDS_OF_THE_CONTROL.to_string(), "--seed", "1", "--no-keep"]);
     let words = String::from_utf8_lossy(&control.stdout);
     assert!(control.status.success(), "the copy fails although no fault is on:\n{words}");
-    let mut escaped = Vec::new();
+    let (mut escaped, mut found) = (Vec::new(), Vec::new());
     let wanted = std::env::var(ONLY).unwrap_or_default();
     for mutation in mutations.iter().filter(|mutation| mutation.name.contains(&wanted)) {
         let output = run_with(&worlds, mutation);
         let words = String::from_utf8_lossy(&output.stdout);
-        let named = words.lines().find(|line| line.contains(&format!(": {}: ", mutation.caught_as)));
+        let named = named(&output, &words, mutation);
         println!("{}: {}\n  {}", mutation.name, mutation.story, named.unwrap_or("NOT CAUGHT BY THIS NAME"));
-        if output.status.code() != Some(1) || named.is_none() {
-            escaped.push(format!("{} (expected {}):\n{words}", mutation.name, mutation.caught_as));
+        match named {
+            None => escaped.push(format!("{} (expected {}):\n{words}", mutation.name, mutation.caught_as)),
+            Some(line) => {
+                let seed = line.strip_prefix("seed ").and_then(|rest| rest.split(':').next()?.parse().ok());
+                found.extend(seed.map(|seed| (mutation.name.clone(), seed)));
+            }
         }
+    }
+    if std::env::var(BLESS).is_ok() {
+        std::fs::write(workspace().join("crates/check/mutations.toml"), with_seeds(text, &found))
+            .expect("a writable file");
     }
     assert!(escaped.is_empty(), "faults that were not caught by name:\n{}", escaped.join("\n"));
 }
