@@ -75,6 +75,16 @@ DRIVES: dict[str, tuple[str, list[str]]] = {
     ),
     "decisions": ("ssr-dynamic", [*SMALL, 'firmware={cores=2,clock="1GHz",command=100}']),
     "parity": ("ssr-dynamic", [*SMALL, "ftl.parity={stripe=2}"]),
+    "dies that fail": (
+        "ssr-dynamic",
+        [
+            *SMALL,
+            "ftl.parity={stripe=2}",
+            "nand.ecc=crc",
+            'nand.die_failures=[{die=0,at="1ms"}]',
+            'ftl.rebuild_rate="1MB/s"',
+        ],
+    ),
     "zones": ("ssr-dynamic", [*SMALL, "zns={zone_width=1,read_only_zones=[0]}"]),
     "blocks that break": (
         "ssr-dynamic",
@@ -96,6 +106,7 @@ ROW = {"cycles": 0, "rber": [1e-4]}
 TABLES: dict[str, dict[str, Any]] = {
     "nand.erase_loops": {"nand": {"erase_loops": [{"cycles": 0, "shares": [1.0]}], "initial_cycles": 0}},
     "nand.page_types": {"nand": {"page_types": {"first": [0], "then": [0], "last": [0]}}},
+    "nand.die_failures": {"nand": {"ecc": "crc", "die_failures": [{"die": 0, "at": "1ms"}]}},
     "nand.corruption": {"nand": {"corruption": {"initial_rber": 1e-6}}},
     **{
         f"{medium}.errors.rows": {

@@ -87,6 +87,15 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
         [some("reliability", "counters", name) for name in ("degraded_reads", "units_rebuilt")]
         + [some("ftl", "healed_units")],
     ),
+    "die-fails": (
+        job("randrw", "4k", 8000),
+        "full",
+        [
+            some("reliability", "counters", name)
+            for name in ("die_failures", "degraded_reads", "pages_rebuilt", "rebuild_page_reads")
+        ]
+        + [some("waf", "rebuild")],
+    ),
     "dram-cache": (job("randwrite", "4k", 4000, size="8m"), "none", [some("tier", "hit_ratio")]),
     "fdp": ("flash-cache", "steady", [some("fdp", "statistics", "media_bytes_written")]),
     "firmware-cores": (job("randread", "4k", 4000), "none", [some("firmware", "counters", "waits")]),

@@ -80,6 +80,61 @@ def test_what_no_decoder_makes_good_is_found_by_the_rest_of_its_stripe():
     assert "found by parity" in str(result)
 
 
+FAILS = {"nand__ecc": "crc", "nand__die_failures": [{"die": 2, "at": "2ms"}]}
+
+
+@pytest.mark.parametrize("parity", [True, False])
+def test_a_die_that_fails_is_read_by_its_stripes_and_written_again(parity):
+    """With parity nothing is lost, and each page takes a read of each other die; without it reads report errors."""
+    import ninescope
+
+    sets = FAILS | ({"ftl__parity": {"stripe": 4}, "ftl__rebuild_rate": "200MB/s"} if parity else {})
+    mixed = ninescope.Workload.job(rw="randrw", bs="4k", iodepth=8, requests=6_000)
+    result = drive(**sets).run(mixed, prefill="full", check="full")
+    counters = result.reliability.counters
+    assert counters["die_failures"] == 1
+    assert (counters["reads_reported"] > 0) is not parity
+    assert (counters["pages_rebuilt"] > 0) is parity
+    assert result.document["counters"]["rebuild_page_programs"] == pytest.approx(
+        counters["pages_rebuilt"], abs=64
+    )
+    assert "dies failed" in str(result)
+    if parity:
+        assert counters["degraded_reads"] > 50
+        assert counters["rebuild_page_reads"] == pytest.approx(3 * counters["pages_rebuilt"], rel=0.05)
+        assert result.waf.rebuild > 0
+
+
+def test_a_rebuild_goes_at_its_rate():
+    import ninescope
+
+    page, rate = 16 * 1024, 10e6
+    reads = ninescope.Workload.job(rw="randread", bs="4k", iodepth=1, requests=2_000)
+    sets = FAILS | {"ftl__parity": {"stripe": 4}, "ftl__rebuild_rate": "10MB/s"}
+    result = drive(**sets).run(reads, prefill="full")
+    pages = result.reliability.counters["pages_rebuilt"]
+    seconds = result.document["simulated_ns"] / 1e9 - 2e-3
+    assert pages == pytest.approx(seconds * rate / page, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("sets", "words"),
+    [
+        ({"nand__die_failures": [{"die": 0}]}, "nand.ecc"),
+        (FAILS | {"nand__die_failures": [{"die": 99}]}, "die 99"),
+        (FAILS | {"nand__die_failures": [{"die": 1}, {"die": 1}]}, "die 1 twice"),
+        (FAILS | {"nand__erase_failures": 0.1}, "nand.die_failures"),
+        (FAILS | {"zns": {}}, "nand.die_failures"),
+        (FAILS | {"firmware": {"cores": 1}}, "nand.die_failures"),
+        (FAILS | {"ftl__rebuild_rate": "1MB/s"}, "ftl.rebuild_rate"),
+        ({"ftl__rebuild_rate": "1MB/s"}, "ftl.rebuild_rate"),
+    ],
+)
+def test_what_dies_that_fail_do_not_go_with_is_said_by_name(sets, words):
+    with pytest.raises(ValueError, match=words):
+        drive(**sets).run(writes(10))
+
+
 @pytest.mark.parametrize(
     ("sets", "words"),
     [

@@ -342,6 +342,41 @@ impl Blame {
         self.forget(now, command.die);
     }
 
+    /// An access of what lay on a die that failed leaves the queue of that, or has not joined it.
+    pub fn missing(&mut self, view: &View<'_>, access: &Access, class: QueueClass) {
+        let (now, id) = (view.now, view.ftl.geometry().die_of(access.ppa).index());
+        let is_of_map = access.source == Source::Mapping && class == QueueClass::HostRead;
+        let owner = match access.slot {
+            _ if is_of_map => MAP_READER,
+            NONE => NOBODY,
+            slot => self.slots[slot as usize],
+        };
+        let index = access.transaction as usize;
+        if self.parts.len() <= index {
+            self.parts.resize(index + 1, Part { owner: NOBODY, ..Part::default() });
+        }
+        let part = &mut self.parts[index];
+        if owner == NOBODY || !is_of_map && !matches!(access.source, Source::Host | Source::ReadModifyWrite) {
+            part.owner = NOBODY;
+            return;
+        }
+        if part.owner == owner && std::mem::take(&mut part.repeats) {
+            part.mark = Ns::NEVER;
+            return;
+        }
+        *part = Part { owner, mark: Ns::NEVER, ended: now, ..Part::default() };
+        if access.queued < now {
+            lay_over(&self.dies[id].done, access.queued, now, owner, &mut part.waits);
+        }
+        for unit in access.units_in_part() {
+            self.merges.entry((owner, unit.0)).or_default().add_all(&part.waits);
+        }
+        if is_of_map {
+            let behind = |holder: u16| part.waits.behind.get(&holder).map_or(0, |waits| waits.iter().sum());
+            self.map_reads.insert(access.number, (0..=self.drive).map(behind).collect());
+        }
+    }
+
     /// For whom each access of a command counts.
     fn tenants_of(
         &mut self,

@@ -11,6 +11,8 @@ use crate::rule::{Checked, require};
 #[derive(Clone, Copy, Debug, Default)]
 struct Block {
     programmed_pages: u32,
+    /// Those that the die holds: fewer where it stands for one that failed.
+    on_die: u32,
     erases: u32,
 }
 
@@ -39,6 +41,7 @@ impl Blocks {
             for plane in 0..geometry.planes_per_die {
                 self.records.extend((0..geometry.blocks_per_plane).map(|block| Block {
                     programmed_pages: view.nand.programmed_pages(die, plane, block),
+                    on_die: view.nand.programmed_pages(die, plane, block),
                     erases: view.nand.erase_count(die, plane, block),
                 }));
             }
@@ -54,6 +57,17 @@ impl Blocks {
     #[inline]
     pub fn programmed_pages(&self, die: DieId, plane: usize, block: u32) -> u32 {
         self.records[self.index(die, plane, block)].programmed_pages
+    }
+
+    /// Those of them that the die holds.
+    pub fn pages_on_die(&self, die: DieId, plane: usize, block: u32) -> u32 {
+        self.records[self.index(die, plane, block)].on_die
+    }
+
+    /// A die stands for one that failed, which had a block full: it has nothing of that.
+    pub fn is_emptied(&mut self, die: DieId, plane: usize, block: u32) {
+        let index = self.index(die, plane, block);
+        self.records[index].on_die = 0;
     }
 
     /// Whether what was put at a place of flash is on the media, or its group was erased since: it was superseded then.
@@ -78,7 +92,7 @@ impl Blocks {
         let FlashCommand { die, page, .. } = *command;
         for plane in command.addressed_planes() {
             let block = command.block[plane];
-            let pages = self.programmed_pages(die, plane, block);
+            let pages = self.pages_on_die(die, plane, block);
             match command.kind {
                 CommandKind::Program => require!(
                     page == pages,
@@ -106,8 +120,11 @@ impl Blocks {
             let block = &mut self.records[index];
             match command.kind {
                 CommandKind::Read => {}
-                CommandKind::Program => block.programmed_pages += 1,
-                CommandKind::Erase => *block = Block { programmed_pages: 0, erases: block.erases + 1 },
+                CommandKind::Program => {
+                    block.on_die += 1;
+                    block.programmed_pages = block.programmed_pages.max(block.on_die);
+                }
+                CommandKind::Erase => *block = Block { erases: block.erases + 1, ..Block::default() },
             }
         }
     }
@@ -122,11 +139,11 @@ impl Blocks {
                     let pages = view.nand.programmed_pages(die, plane, block);
                     let erases = view.nand.erase_count(die, plane, block);
                     require!(
-                        pages == own.programmed_pages,
+                        pages == own.on_die,
                         ProgramOrder,
                         view.now,
                         "die {die}, plane {plane}, block {block}: the media says {pages} programmed pages, {} were seen",
-                        own.programmed_pages
+                        own.on_die
                     );
                     require!(
                         erases == own.erases,

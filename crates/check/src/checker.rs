@@ -4,6 +4,7 @@ mod above;
 mod breakage;
 mod codes;
 mod dram;
+mod failed_dies;
 mod firmware;
 mod host;
 mod map;
@@ -25,6 +26,7 @@ use crate::cache_holders::CacheHolders;
 use crate::classes::ClassBook;
 use crate::dies::Dies;
 use crate::dram::DramBook;
+use crate::failed_dies::FailedDieBook;
 use crate::firmware::FirmwareBook;
 use crate::groups::Groups;
 use crate::homes::HomeBook;
@@ -105,6 +107,7 @@ pub struct Checker {
     bad_blocks: Option<BadBlockBook>,
     leveling: Option<LevelingBook>,
     parity: Option<ParityBook>,
+    failed_dies: Option<FailedDieBook>,
     streams: Option<StreamBook>,
     sectors: Option<SectorBook>,
     classes: Option<ClassBook>,
@@ -159,6 +162,7 @@ impl Checker {
             bad_blocks: None,
             leveling: None,
             parity: None,
+            failed_dies: None,
             streams: None,
             sectors: None,
             classes: None,
@@ -225,6 +229,7 @@ impl Checker {
         self.bad_blocks = BadBlockBook::started(view);
         self.leveling = LevelingBook::started(view);
         self.parity = ParityBook::started(view);
+        self.failed_dies = FailedDieBook::started(view);
         self.streams = StreamBook::started(view);
         self.homes = HomeBook::started(view);
         self.placement = PlacementBook::started(view);
@@ -348,6 +353,9 @@ impl Checker {
 
     fn command_ended(&mut self, view: &View<'_>, command: &FlashCommand) -> Checked {
         self.dies.ended(view.now, command)?;
+        if let Some(oracle) = self.oracle.as_mut().filter(|_| self.failed_dies.is_some()) {
+            oracle.is_missing(None);
+        }
         if let Some(book) = &mut self.dram {
             book.ended(view.now, command);
         }
@@ -355,19 +363,26 @@ impl Checker {
         if let Some(blame) = &mut self.blame {
             blame.ended(view.now, command);
         }
-        self.ledger.ended(view, command);
+        // What is written again was programmed once, and is nobody's page.
+        let again = self.failed_dies.as_mut().map_or(0, |book| book.ended_planes(command));
+        let once = FlashCommand { planes: command.planes & !again, ..*command };
+        self.ledger.ended(view, &once);
         if let Some(codes) = &mut self.codes {
-            codes.ended(view, command)?;
+            codes.ended(view, &once)?;
         }
         match command.kind {
             CommandKind::Read => self.groups.read_ended(view, command)?,
             CommandKind::Program => {
-                self.space.programmed(view, command)?;
+                self.space.programmed(view, &once)?;
                 if let Some(oracle) = &mut self.oracle {
                     oracle.programs_ended(&self.blocks, view);
                 }
             }
-            CommandKind::Erase => {}
+            CommandKind::Erase => {
+                if let Some(book) = &mut self.failed_dies {
+                    book.erased(command);
+                }
+            }
         }
         Ok(())
     }
@@ -413,6 +428,9 @@ impl Checker {
             book.measuring_began();
         }
         self.whole_erase.measuring_began();
+        if let Some(book) = &mut self.failed_dies {
+            book.measuring_began();
+        }
         if let Some(book) = &mut self.zones {
             book.measuring_began();
         }
@@ -460,6 +478,9 @@ impl Checker {
             book.finished(view)?;
         }
         self.whole_erase.finished(view)?;
+        if let Some(book) = &self.failed_dies {
+            book.finished(view)?;
+        }
         self.queues.compare(view)?;
         self.space.compare(view)?;
         self.ledger.compare(view)?;
@@ -658,6 +679,9 @@ impl Probe for Checker {
                 if let Some(book) = &mut self.parity {
                     book.dispatched(view, command, accesses, (&self.groups, &mut self.marks))?;
                 }
+                if let Some(book) = &mut self.failed_dies {
+                    book.dispatched(view, command, accesses)?;
+                }
                 if let Some(book) = &mut self.sectors {
                     book.dispatched(view, command, accesses, &mut self.marks)?;
                 }
@@ -781,6 +805,10 @@ impl Probe for Checker {
                 }
                 self.coded_event(view, &event)
             }
+            Event::DieFailed { .. }
+            | Event::PageMissing { .. }
+            | Event::PageRebuilt { .. }
+            | Event::DieRebuilt { .. } => self.failed_die_event(view, &event),
             Event::PageDecoded { .. }
             | Event::ReadWillBeRebuilt { .. }
             | Event::ReadDegraded { .. }

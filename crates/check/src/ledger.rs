@@ -31,7 +31,7 @@ pub struct Ledger {
     pub loops_restarted: u64,
     pub resumes: u64,
     /// By source.
-    page_reads: [u64; 7],
+    page_reads: [u64; 8],
     commands: [u64; 3],
     multi_plane: [u64; 3],
     /// By stream.
@@ -196,7 +196,7 @@ impl Ledger {
             self.open_units_at_start
         );
         let counters = view.ftl.counters();
-        let lanes = counters.programmed_units() - counters.parity_units;
+        let lanes = counters.programmed_units() - counters.parity_units - counters.rebuilt_units;
         let since = handed_out - self.handed_out_before;
         require!(
             lanes == since,

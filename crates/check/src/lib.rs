@@ -18,6 +18,7 @@ mod classes;
 mod die_sets;
 mod dies;
 mod dram;
+mod failed_dies;
 mod firmware;
 mod groups;
 mod homes;

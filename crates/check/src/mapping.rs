@@ -166,6 +166,16 @@ impl MapBook {
         Ok(())
     }
 
+    /// One of them goes to no die, because what it reads lay on one that failed.
+    pub fn read_missing(&mut self, view: &View<'_>, access: &Access) {
+        let die = view.ftl.geometry().die_of(access.ppa);
+        if let (Source::Mapping, Some(first)) = (access.source, &mut self.first)
+            && let Some(waiting) = first.get_mut(&die)
+        {
+            *waiting = waiting.saturating_sub(1);
+        }
+    }
+
     // ---- commands ----------------------------------------------------------------------------------
 
     pub fn fetched(&mut self, slot: u32) {

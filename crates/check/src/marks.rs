@@ -73,6 +73,12 @@ marks! {
     DegradedRead, "degraded_read", "The rest of a parity stripe was read for a page that was no good.";
     DegradedInController, "degraded_in_controller", "A page that was no good was found again, and some of its stripe was in the controller.";
     LostInStripe, "lost_in_stripe", "Two pages of a parity stripe were no good at the same place.";
+    DieFailed, "die_failed", "A die failed as a whole.";
+    MissingRead, "missing_read", "The host read what lay on a die that failed.";
+    MissingInQueue, "missing_in_queue", "A die failed on which a read waited.";
+    PageRebuilt, "page_rebuilt", "A page of a die that failed was written again.";
+    RebuildLost, "rebuild_lost", "A page of a die that failed could not be found by the rest of its stripe.";
+    DieRebuilt, "die_rebuilt", "Nothing was left of a die that failed to be written again.";
     EntryMissing, "entry_missing", "A command waited for a page of the map.";
     SeveralMapPages, "several_map_pages", "A command waited for more than one page of the map.";
     SharedMapPage, "shared_map_page", "Two commands waited for one page of the map.";

@@ -60,6 +60,10 @@ impl ParityBook {
         }
         let geometry = view.ftl.geometry();
         for (plane, access) in command.addressed_planes().zip(accesses) {
+            if access.source == Source::Rebuild {
+                // It has been programmed once; what is written again is another book's.
+                continue;
+            }
             let group = group_of_block(geometry, command.die, plane, command.block[plane]);
             let in_group = plane as u32 % geometry.frontier_planes;
             let is_parity = parity_die(geometry, group) == Some(command.die);

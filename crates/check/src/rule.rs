@@ -73,6 +73,8 @@ rules! {
         "Each page of a stripe lies on a die of its own, each whole stripe gets its parity once and behind its data, and a group is erased on all of its dies.";
     DegradedRead, "degraded-read",
         "A page that no decoder makes good is found again by the rest of its parity stripe, all of which is read and none of which is erased; units are lost where another page of the stripe has lost the same ones, and what was found for the host or the scrubber is written anew.";
+    FailedDie, "failed-die",
+        "A die fails at its time when nothing of it is under way; what lay on it is read from no die until it is written again from the rest of its stripe, in time and no more of it at a time than is said, and nothing that can be is left.";
     WearLeveling, "wear-leveling",
         "After an erase the group makes way that the policy says, one of a pool at a time; its data goes to the most worn groups that are free, and no other data does.";
     Victim, "victim", "A group that is emptied for its space is one that the policy may choose.";

@@ -37,6 +37,8 @@ pub struct EngineCounters {
     pub gc_page_programs: u64,
     /// Pages programmed that hold parity of other dies' pages.
     pub parity_page_programs: u64,
+    /// Pages programmed that lay on a die that failed, on the one that stands for it.
+    pub rebuild_page_programs: u64,
     /// Sectors of the host in units that got a place in flash: with what such a unit holds besides, they are programmed.
     pub host_sectors_placed: u64,
     /// Block groups erased.

@@ -334,6 +334,15 @@ pub enum Event<'a> {
     /// The rest of the stripe of an access is there: of its units these are lost for good, or pass as good and are wrong (a bit
     /// each), and all others are good.
     ReadRebuilt { transaction: u32, source: Source, lost: u32, wrong: u32 },
+    /// A die fails, which has nothing under way: what lay on it is missing, and a spare die has its place.
+    DieFailed { die: DieId },
+    /// A page access of so many units that lay on a die which failed goes to no die, or leaves its queue: all of it is lost unless
+    /// it is found elsewhere.
+    PageMissing { access: &'a Access, class: QueueClass, units: u8 },
+    /// A page is on the die that stands for the one on which it lay, but for what was lost of it.
+    PageRebuilt { ppa: Ppa, lost: bool },
+    /// Nothing is left of a die that failed to be written again.
+    DieRebuilt { die: DieId },
     /// A page access that did not decode is given up.
     ReadGivenUp { transaction: u32, source: Source },
     /// It was drawn which units become corrupt over time, and when: the view knows all that are still to come.

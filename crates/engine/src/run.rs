@@ -101,6 +101,7 @@ impl<Q: WakeQueue> Run<Q> {
                 Source::Migration => &mut counters.migration_page_programs,
                 Source::Mapping => &mut counters.map_page_programs,
                 Source::Parity => &mut counters.parity_page_programs,
+                Source::Rebuild => &mut counters.rebuild_page_programs,
                 Source::GarbageCollection => &mut counters.gc_page_programs,
                 _ => &mut counters.host_page_programs,
             } += 1;

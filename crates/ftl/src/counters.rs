@@ -25,6 +25,8 @@ pub struct FtlCounters {
     pub rewritten_units: u64,
     /// Units of parity over dies that were programmed, with the last data of each stripe.
     pub parity_units: u64,
+    /// Units of pages that lay on a die that failed and were written again.
+    pub rebuilt_units: u64,
     /// Mapped units that were deallocated.
     pub trimmed_units: u64,
     /// Moves that ended and changed the map.
@@ -63,6 +65,7 @@ impl FtlCounters {
             + self.padding_units
             + self.rewritten_units
             + self.parity_units
+            + self.rebuilt_units
     }
 
     /// Units programmed per unit the host wrote, 0 when it wrote nothing: the write amplification of whole units.

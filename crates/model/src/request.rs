@@ -307,4 +307,6 @@ pub enum Source {
     Mapping,
     /// Parity over dies.
     Parity,
+    /// What lay on a die that failed, and is written again.
+    Rebuild,
 }

@@ -42,6 +42,8 @@ class Waf:
     """What was programmed again, because the program had failed."""
     parity: float = 0.0
     """Pages of parity over dies."""
+    rebuild: float = 0.0
+    """Pages that lay on a die that failed and were written again."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -35,6 +35,7 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
             "map": waf.map,
             "failed programs": waf.failed_programs,
             "parity": waf.parity,
+            "rebuild": waf.rebuild,
         }
         parts = " + ".join(f"{name} {value:.3f}" for name, value in sources.items() if value >= 0.0005)
         yield "WAF", f"{waf.total:.3f} = {parts}"

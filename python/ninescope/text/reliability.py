@@ -67,6 +67,15 @@ def _read_again(counters: Mapping[str, int]) -> Iterator[tuple[str, str]]:
         pages, units = counters["stripe_page_reads"], counters["units_rebuilt"]
         words = f"{degraded:,} page reads, for which {pages:,} others were read; {units:,} units found"
         yield "found by parity", words
+    dies = counters.get("die_failures", 0)
+    if dies:
+        pages, lost = counters["pages_rebuilt"], counters["rebuild_pages_lost"]
+        words = f"{dies:,}, {pages:,} pages written again by {counters['rebuild_page_reads']:,} reads"
+        words += f", {lost:,} lost" if lost else ""
+        if counters["dies_rebuilt"]:
+            each = counters["rebuild_ns"] / counters["dies_rebuilt"] / 1e6
+            words += f"; {counters['dies_rebuilt']:,} rebuilt in {each:,.1f} ms each"
+        yield "dies failed", words
     failed = counters.get("failed_reads", 0)
     if failed:
         yield "given up", f"{failed:,} page reads"

@@ -224,7 +224,12 @@ impl Checker {
     /// The rest of the stripe of an access is read: the group stays until that is.
     fn degraded(&mut self, view: &View<'_>, access: (u32, Source), pages: u32) -> Checked {
         let Some(codes) = &mut self.codes else { return Ok(()) };
-        let (ppa, rest) = codes.degraded(view, access, pages)?;
+        let (ppa, rest) = codes.degraded(view, access, (pages, &self.blocks))?;
+        if let (Source::Rebuild, Some(book)) = (access.1, &mut self.failed_dies) {
+            // It holds its group until it is written again.
+            book.stripe_is_read(pages);
+            return Ok(());
+        }
         self.groups.reader_leaves(view, ppa);
         self.marks.hit(Mark::DegradedRead);
         if rest.len() + 1 < view.ftl.geometry().parity.map_or(0, |parity| parity.stripe as usize) {
@@ -241,8 +246,15 @@ impl Checker {
         if !rebuilt.ends {
             self.marks.hit(Mark::LostInStripe);
         }
+        if let (Source::Rebuild, Some(book)) = (source, &mut self.failed_dies) {
+            book.stripe_is_there(rebuilt.ppa, rebuilt.harmed);
+        }
         let ftl = view.ftl;
-        if !matches!(source, Source::Host | Source::Scrub) || view.tier.is_some() || view.mapping.is_some() {
+        if !matches!(source, Source::Host | Source::Scrub)
+            || rebuilt.missing
+            || view.tier.is_some()
+            || view.mapping.is_some()
+        {
             return Ok(());
         }
         for &(lpa, from) in rebuilt.found.iter().filter(|(lpa, _)| !rebuilt.wrong.contains(lpa)) {

@@ -99,6 +99,8 @@ pub struct Oracle {
     completes_at_program: bool,
     /// By die: those whose data are in its registers, with the plane.
     sensed_for: Vec<Vec<(Reader, usize)>>,
+    /// What is sensed next lay on a die that failed.
+    missing: Option<Ppa>,
     /// The slots above, on a drive with two media.
     above: Option<Above>,
     /// What lies behind a drive of flash that tells clean data from dirty data, sector by sector; empty for others.
@@ -131,6 +133,7 @@ impl Oracle {
             flushes_inside: 0,
             completes_at_program,
             sensed_for: vec![Vec::new(); geometry.dies() as usize],
+            missing: None,
             above,
             behind: vec![NEVER_WRITTEN; if has_store { (units * sectors) as usize } else { 0 }],
             next_version: FIRST_COMMAND,
@@ -474,6 +477,14 @@ impl Oracle {
         let place = geometry.locate(place);
         let pool = geometry.pool_and_block(place.group).0;
         let plane = (geometry.first_plane_of_pool(pool) + place.plane_in_group) as usize;
+        let is_missing = |missing: Ppa| geometry.locate(missing).page == place.page && geometry.die_of(missing) == die;
+        if self.missing.is_some_and(is_missing) {
+            // What lay on a die that failed is in no register.
+            if let Reader::Migration(migration) = reader {
+                self.migration_leaves(migration, view.now);
+            }
+            return;
+        }
         self.sensed_for[die.index()].push((reader, plane));
     }
 
@@ -522,6 +533,11 @@ impl Oracle {
         }
         self.command(slot).placed = placed;
         Ok(())
+    }
+
+    /// What is sensed next is of a page that lay on a die that failed, or of none.
+    pub fn is_missing(&mut self, page: Option<Ppa>) {
+        self.missing = page;
     }
 
     /// The data in a die's registers begin to leave, plane by plane.

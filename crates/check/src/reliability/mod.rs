@@ -288,7 +288,7 @@ impl ReliabilityBook {
 
     /// An access is given up: the host must be told, and so must who moves what was lost.
     pub fn given_up(&mut self, view: &View<'_>, transaction: u32, source: Source) -> Checked {
-        self.counts.failed_reads += 1;
+        self.counts.failed_reads += u64::from(source != Source::Rebuild);
         let asked_by = self.reads.asked_by(transaction, source);
         let settled = self.reads.given_up(view, transaction, source)?;
         for &place in &settled.places {

@@ -41,6 +41,8 @@ pub enum Taker {
     Scrub,
     /// The access with that number, which is found again by its parity stripe.
     Stripe(u32),
+    /// What lay on a die that failed, to be written again.
+    Rebuild,
     /// A page of the map in flash, for commands that wait for it or to be written anew.
     Map(u32, bool),
 }
@@ -103,6 +105,8 @@ struct PageRead {
     repeats: bool,
     /// It was said that it will be found again by its stripe.
     will_be_rebuilt: bool,
+    /// It lay on a die that failed.
+    missing: bool,
     /// What is read for that.
     rest: Rest,
     /// Of a page of a stripe: the access that it is read for.
@@ -457,7 +461,8 @@ impl PageReads {
         let now = view.now;
         let store = reliability(view).backing_store().is_some();
         let legal = self.reads.get(transaction as usize).filter(|read| {
-            let fetches = read.code == Some(NandCode::Edc) && store;
+            let of_stripe = matches!(read.source, Source::Parity | Source::Rebuild);
+            let fetches = read.code == Some(NandCode::Edc) && store && !of_stripe;
             let is_over = !read.repeats && !fetches && (!read.will_be_rebuilt || read.rest.ended);
             read.stage == Stage::Failed && is_over && read.until == now && read.source == source
         });
@@ -659,6 +664,7 @@ impl PageRead {
             Source::Mapping => Taker::Map(NONE, false),
             Source::Scrub => Taker::Scrub,
             Source::Parity => Taker::Stripe(self.read_for),
+            Source::Rebuild => Taker::Rebuild,
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Accesses that are found again by the rest of their parity stripe: what that means to the books.
 
 use ninescope_engine::reliability::Harm;
-use ninescope_engine::{SimulationError, View};
+use ninescope_engine::{Access, SimulationError, View};
 use ninescope_model::{Lpa, Ppa, Source};
+
+use crate::blocks::Blocks;
 
 use super::ReliabilityBook;
 use super::reads::{Rebuilt, Taker};
@@ -24,11 +26,13 @@ impl ReliabilityBook {
         &mut self,
         view: &View<'_>,
         access: (u32, Source),
-        pages: u32,
+        (pages, blocks): (u32, &Blocks),
     ) -> Result<(Ppa, Vec<StripePage>), SimulationError> {
-        self.counts.rebuilt[0] += 1;
-        self.counts.rebuilt[1] += u64::from(pages);
-        self.reads.degraded(view, access, pages)
+        if access.1 != Source::Rebuild {
+            self.counts.rebuilt[0] += 1;
+            self.counts.rebuilt[1] += u64::from(pages);
+        }
+        self.reads.degraded(view, access, (pages, blocks))
     }
 
     /// All of the stripe of an access is there.
@@ -39,6 +43,9 @@ impl ReliabilityBook {
         harm: (u32, u32),
     ) -> Result<Rebuilt, SimulationError> {
         let rebuilt = self.reads.rebuilt(view, (transaction, source), harm)?;
+        if source == Source::Rebuild {
+            return Ok(rebuilt);
+        }
         self.counts.rebuilt[2] += rebuilt.count;
         for &(_, place) in &rebuilt.found {
             self.corruption.failed(view, place, source);
@@ -57,6 +64,16 @@ impl ReliabilityBook {
             _ => {}
         }
         Ok(rebuilt)
+    }
+
+    /// An access is of what lay on a die that failed, all of which is lost as far as the die goes. Returns whether it is to be found
+    /// by its stripe.
+    pub fn missing(&mut self, view: &View<'_>, access: &Access, units: u8) -> Result<bool, SimulationError> {
+        let is_rebuilt = self.reads.missing(view, (access, units), &self.heals)?;
+        if access.source == Source::Scrub && !is_rebuilt {
+            self.scrub.arrives(view.now);
+        }
+        Ok(is_rebuilt)
     }
 
     /// What was found of a unit is to be written anew.

@@ -335,6 +335,7 @@ fn nand(dice: &mut Dice) -> NandConfig {
             rber_exponent: 1.5,
         }),
         spare_size: None,
+        die_failures: Vec::new(),
         ecc: None,
         edc: None,
         errors: None,

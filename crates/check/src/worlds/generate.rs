@@ -13,7 +13,7 @@ use super::keys::{policy_name, put_at, take_at, value_at};
 use super::run::TENANTS_MAX;
 use super::world::{Line, WorldLimit};
 use super::{ArrivalKind, World};
-use super::{namespaces, parity, partitions, zones};
+use super::{die_failures, namespaces, parity, partitions, zones};
 
 /// Attempts at a drive that is accepted: most are refused for want of spare blocks.
 const ATTEMPTS: u32 = 200;
@@ -68,6 +68,7 @@ pub fn generate(seed: u64) -> World {
         if world.drive.contains_key("geometry") {
             breakage::level(&mut dice.of("wear leveling"), &mut world);
         }
+        die_failures::add(&mut dice.of("die failures"), &mut world);
         let Ok(plan) = world.plan() else { continue };
         let hinted = if codes::knows_clean(&world.drive) { dice.chance(90) } else { dice.chance(5) };
         let per_unit = sectors_per_unit(&world.drive, &plan);

@@ -10,6 +10,7 @@
 mod breakage;
 mod codes;
 mod dice;
+mod die_failures;
 mod drives;
 mod generate;
 mod hunt;

@@ -29,6 +29,11 @@ impl<K: Kind> Device<K> {
                 observe!(self, Event::ResumeBegan { die });
             }
             Turn::Rest => self.die_may_rest(die)?,
+            Turn::Fail => {
+                self.die_fails(die)?;
+                // What waits on it still goes to the spare.
+                return self.dispatch(die);
+            }
         }
         self.flash.turn_ends(&mut self.run, die);
         Ok(())
@@ -51,35 +56,37 @@ impl<K: Kind> Device<K> {
 
     /// What a probe is told of a command's transactions.
     fn accesses_of<'a>(&self, command: &FlashCommand, planes: &'a mut [Access; 4]) -> &'a [Access] {
-        let transactions = &self.run.transactions;
         let mut count = 0;
         for plane in command.addressed_planes() {
-            let transaction = command.transaction[plane];
-            let access = transactions.slab[transaction];
-            let Transaction { queued, source, class, tracked, .. } = access;
-            let (slot, lpa, rests) = match (class, source) {
-                (QueueClass::HostRead, Source::Host) => (access.command(), Lpa::NONE, 0),
-                (QueueClass::HostRead, Source::ReadModifyWrite) => {
-                    let record = &transactions.units[access.records()];
-                    (record.parent, record.lpa, access.units)
-                }
-                (QueueClass::HostProgram, Source::Host) if tracked => {
-                    (transactions.units[access.records()].parent, Lpa::NONE, 0)
-                }
-                _ => (NONE, Lpa::NONE, 0),
-            };
-            let number = match (class, source) {
-                (QueueClass::MoveRead, Source::Migration) => access.migration(),
-                (QueueClass::HostRead | QueueClass::MoveRead, Source::Mapping) => access.map_page(),
-                (QueueClass::HostRead | QueueClass::MoveRead | QueueClass::IdleRead, Source::Parity) => {
-                    access.rebuilt()
-                }
-                _ => NONE,
-            };
-            planes[count] = Access { transaction, ppa: access.ppa(), queued, source, slot, lpa, rests, number };
+            planes[count] = self.access_of(command.transaction[plane]);
             count += 1;
         }
         &planes[..count]
+    }
+
+    /// The same of one of them.
+    pub(super) fn access_of(&self, transaction: u32) -> Access {
+        let transactions = &self.run.transactions;
+        let access = transactions.slab[transaction];
+        let Transaction { queued, source, class, tracked, .. } = access;
+        let (slot, lpa, rests) = match (class, source) {
+            (QueueClass::HostRead, Source::Host) => (access.command(), Lpa::NONE, 0),
+            (QueueClass::HostRead, Source::ReadModifyWrite) => {
+                let record = &transactions.units[access.records()];
+                (record.parent, record.lpa, access.units)
+            }
+            (QueueClass::HostProgram, Source::Host) if tracked => {
+                (transactions.units[access.records()].parent, Lpa::NONE, 0)
+            }
+            _ => (NONE, Lpa::NONE, 0),
+        };
+        let number = match (class, source) {
+            (QueueClass::MoveRead, Source::Migration) => access.migration(),
+            (QueueClass::HostRead | QueueClass::MoveRead, Source::Mapping) => access.map_page(),
+            (QueueClass::HostRead | QueueClass::MoveRead | QueueClass::IdleRead, Source::Parity) => access.rebuilt(),
+            _ => NONE,
+        };
+        Access { transaction, ppa: access.ppa(), queued, source, slot, lpa, rests, number }
     }
 
     // ---- a free channel ----------------------------------------------------------------------------
@@ -204,6 +211,9 @@ impl<K: Kind> Device<K> {
                 let added_rber = self.flash.nand().added_rber(ended.excess_suspensions);
                 let took = self.run.now - ended.began;
                 self.run.meter.suspensions.record(ended.suspensions, ended.excess_suspensions, added_rber, took);
+                if self.flash.dies_may_fail() {
+                    self.missing_blocks_erased(&ended.command);
+                }
                 let plane = ended.command.planes.trailing_zeros() as usize;
                 self.group_erased(ended.command.transaction[plane], ended.excess_suspensions)
             }
@@ -228,7 +238,7 @@ impl<K: Kind> Device<K> {
     }
 
     /// Tells the probe which content is in the page register, by whom it was asked for.
-    fn tell_what_was_sensed(&mut self, index: u32) -> Result<(), SimulationError> {
+    pub(super) fn tell_what_was_sensed(&mut self, index: u32) -> Result<(), SimulationError> {
         let transaction = self.run.transactions.slab[index];
         let (ppa, units) = (transaction.ppa(), transaction.units);
         match transaction.source {
@@ -249,6 +259,8 @@ impl<K: Kind> Device<K> {
             }
             Source::Scrub => observe!(self, Event::ScrubSensed { ppa }),
             Source::Parity => observe!(self, Event::StripeSensed { transaction: index, ppa, units }),
+            // Of a page as a whole, whatever it holds.
+            Source::Rebuild => {}
             Source::Mapping => {
                 let (page, for_commands) = (transaction.map_page(), transaction.is_waited_for());
                 observe!(self, Event::MapPageSensed { page, ppa, for_commands });
@@ -290,6 +302,7 @@ impl<K: Kind> Device<K> {
             Source::Mapping => self.map_page_read(transaction),
             Source::Host | Source::ReadModifyWrite => self.read_modify_write_arrived(transaction),
             Source::Parity => self.stripe_page_arrived(transaction),
+            Source::Rebuild => self.page_to_rebuild_arrived(transaction),
         }
     }
 }

@@ -254,6 +254,7 @@ impl<K: Kind> Device<K> {
         let ber_factors = [0, 1].map(|medium| media.ber_factor(medium));
         let geometry = self.flash.geometry();
         let part = Reliability::new(config, geometry, self.scm.layout(), ber_factors, units, transactions);
+        self.flash.dies_fail(&config.nand.die_failures);
         self.reliability = Some(Box::new(part));
         self.run.transactions.coded = true;
     }

@@ -70,6 +70,10 @@ impl<K: Kind> Device<K> {
             }
             let index = command.transaction[plane];
             let transaction = self.run.transactions.slab[index];
+            if transaction.source == Source::Rebuild {
+                self.page_rebuilt(index)?;
+                continue;
+            }
             if let Some(group) = self.flash.page_programmed(&self.run, index) {
                 self.group_begun(group);
             }

@@ -105,6 +105,9 @@ impl<K: Kind> Device<K> {
         let group = self.flash.read_queued(read.ppa());
         self.group_read(group)?;
         observe!(self, Event::ReadQueued { ppa: read.ppa(), source: read.source, class: read.class });
+        if self.flash.is_missing(read.ppa()) {
+            return self.read_missing(read);
+        }
         Ok(self.flash.enqueue_in(&mut self.run, group, read))
     }
 }

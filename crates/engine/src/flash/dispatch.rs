@@ -18,6 +18,8 @@ pub enum Turn {
     Resume,
     /// It rests.
     Rest,
+    /// It fails.
+    Fail,
 }
 
 impl Flash {
@@ -39,6 +41,9 @@ impl Flash {
             DieState::Suspended { .. } => true,
             _ => return None,
         };
+        if self.is_to_fail(die) {
+            return Some(if parked { Turn::Resume } else { Turn::Fail });
+        }
         Some(match self.next_class(run, die, parked) {
             Some(class) => Turn::Issue(class),
             None if parked => Turn::Resume,

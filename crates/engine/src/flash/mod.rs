@@ -10,6 +10,7 @@ mod classes;
 mod clean;
 mod collection;
 mod dispatch;
+mod failed_dies;
 mod flush;
 mod line;
 mod loads;
@@ -42,6 +43,7 @@ use crate::transaction::BringsUp;
 pub use channel::{Granted, Leaving};
 pub use collection::CollectionStep;
 pub use dispatch::Turn;
+pub use failed_dies::PageToRebuild;
 pub use line::WriteEntry;
 pub use map::{MergedWith, ReadFrom};
 pub use phases::Ending;
@@ -52,6 +54,7 @@ pub use zoned::Dropped;
 use buffer_parts::BufferParts;
 use clean::FlushReads;
 use collection::Collection;
+use failed_dies::FailedDies;
 use flush::FlushEpochs;
 use line::WriteLines;
 use loads::Loads;
@@ -108,6 +111,8 @@ pub struct Flash {
     trims: Option<Box<Trims>>,
     /// What TRIMs come to.
     trim_config: TrimConfig,
+    /// Dies that fail; nothing where none does.
+    failed_dies: Option<Box<FailedDies>>,
     /// Blocks break.
     blocks_break: bool,
     /// It was told that the drive takes no more writes.
@@ -149,6 +154,7 @@ impl Flash {
                 Self::lines_of(&ftl) * config.buffer_parts.pages.len().max(1) as u32,
                 depth * 3,
             ),
+            failed_dies: None,
             blocks_break: ftl.blocks_break(),
             read_only_told: false,
             keeps_pages: false,

@@ -35,7 +35,7 @@ impl Flash {
     fn holder_of(transactions: &TransactionStore, tenants: &TenantWaits, index: u32) -> u16 {
         let access: &Transaction = &transactions.slab[index];
         match (access.class, access.source) {
-            (_, Source::Parity) => tenants.ledgers.drive(),
+            (_, Source::Parity | Source::Rebuild) => tenants.ledgers.drive(),
             (QueueClass::HostProgram, _) | (_, Source::Mapping | Source::GarbageCollection) => tenants.of_access(index),
             (_, Source::Migration) => tenants.of_migration(access.migration()),
             _ => host_of(transactions, tenants, index),

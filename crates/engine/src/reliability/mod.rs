@@ -10,6 +10,7 @@ pub mod backing_store;
 pub mod code;
 pub mod corruption;
 mod decoders;
+pub mod die_rebuild;
 pub mod health;
 mod rebuild;
 mod recovery;
@@ -21,7 +22,7 @@ use ninescope_ecc::{RberLevel, Scheme};
 use ninescope_ftl::Residence;
 use ninescope_kernel::{BitTable, Ns, RandomStream};
 use ninescope_media::health::ErrorModelConfig;
-use ninescope_model::{Geometry, Lpa, Ppa, ScmLayout};
+use ninescope_model::{DieId, Geometry, Lpa, Ppa, ScmLayout};
 use serde::Serialize;
 
 use crate::policies::read_retry::{ReadRetry, ReadRetryConfig};
@@ -30,12 +31,14 @@ use crate::policies::scrub::{ScrubPolicy, ScrubPolicyConfig};
 use backing_store::{BackingStore, BackingStoreConfig};
 use code::{Code, Decoded};
 use corruption::{Corruption, CorruptionConfig};
+use die_rebuild::{DieRebuild, DieRebuildConfig};
 use health::{GroupAges, GroupHealth};
 use rebuild::Rebuild;
 use timetable::Timetable;
 
 pub use crate::transaction::Harm;
 pub(crate) use decoders::{Decoder, Passage};
+pub(crate) use die_rebuild::RebuildStep;
 pub(crate) use rebuild::Rebuilt;
 pub(crate) use recovery::Remedy;
 pub(crate) use sense::{Afterwards, Ground, ones};
@@ -68,6 +71,10 @@ pub struct NandReliability {
     pub retry: Option<ReadRetryConfig>,
     /// Errors that are injected and stay.
     pub corruption: Option<CorruptionConfig>,
+    /// Dies that fail, each at a time.
+    pub die_failures: Vec<(DieId, Ns)>,
+    /// How what lay on them is written again.
+    pub rebuild: DieRebuildConfig,
 }
 
 /// What the bits of a medium of SCM do, and which code guards them.
@@ -122,6 +129,22 @@ pub struct ReliabilityCounters {
     pub stripe_page_reads: u64,
     /// Units found again by their stripe.
     pub units_rebuilt: u64,
+    /// Dies that failed.
+    pub die_failures: u64,
+    /// Page accesses of what lay on a die that failed and was not written again by then.
+    pub missing_page_reads: u64,
+    /// Pages of dies that failed which were written again on the die that stands for it.
+    pub pages_rebuilt: u64,
+    /// Pages read for that, of the rest of their stripes.
+    pub rebuild_page_reads: u64,
+    /// Pages of which some or all could not be found by the rest of their stripe, so that they are missing still.
+    pub rebuild_pages_lost: u64,
+    /// Pages that lay on a die that failed and were erased before they were written again.
+    pub missing_pages_erased: u64,
+    /// Dies of which nothing was left to be written again.
+    pub dies_rebuilt: u64,
+    /// How long that took, from when each of them failed [ns].
+    pub rebuild_ns: u64,
     /// Units lost, because a read of the drive's own (of a move, a merge, a migration) was given up.
     pub units_lost: u64,
     /// Units that went wrong unnoticed in a read of the drive's own.
@@ -235,6 +258,8 @@ struct Sensed {
     decoded: Decoded,
     /// The code of its group.
     code: NandCode,
+    /// It lay on a die that failed.
+    missing: bool,
     /// Where its first unit lay, if the decoder finds anything.
     from: Residence,
     /// Of storage-class memory: the page whose sectors it brought.
@@ -254,7 +279,13 @@ struct HarmedUnit {
 
 impl Default for Sensed {
     fn default() -> Self {
-        Self { decoded: Decoded::default(), code: NandCode::Ecc, from: Residence::NONE, page: Lpa::NONE }
+        Self {
+            decoded: Decoded::default(),
+            code: NandCode::Ecc,
+            missing: false,
+            from: Residence::NONE,
+            page: Lpa::NONE,
+        }
     }
 }
 
@@ -285,6 +316,7 @@ pub struct Reliability {
     shapes_commands: bool,
     /// Accesses the rest of whose parity stripe is read; none where pages have no parity over dies.
     rebuilds: Option<Vec<Rebuild>>,
+    die_rebuild: DieRebuild,
     retry: Option<Box<dyn ReadRetry>>,
     retry_stream: RandomStream,
     corruption: Option<Corruption>,
@@ -408,6 +440,7 @@ impl Reliability {
             started: false,
             host_ended: false,
             rebuilds: geometry.parity.map(|_| Vec::new()),
+            die_rebuild: DieRebuild::new(nand.rebuild, &nand.die_failures),
             retry,
         }
     }

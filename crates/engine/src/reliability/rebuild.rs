@@ -38,14 +38,18 @@ impl Reliability {
         self.rebuilds.is_some()
             && transaction.source != Source::Parity
             && sensed.decoded.failed != 0
-            && !is_fetched(self, sensed.code)
+            && !is_fetched(self, sensed.code, transaction.source)
             && !self.will_be_read_again(transaction, index)
     }
 
     /// The rest of the stripe of an access is read, which is so many pages.
-    pub(crate) fn begin_rebuild(&mut self, transaction: u32, pages: u32) {
-        self.counters.degraded_reads += 1;
-        self.counters.stripe_page_reads += u64::from(pages);
+    pub(crate) fn begin_rebuild(&mut self, (transaction, source): (u32, Source), pages: u32) {
+        if source == Source::Rebuild {
+            self.counters.rebuild_page_reads += u64::from(pages);
+        } else {
+            self.counters.degraded_reads += 1;
+            self.counters.stripe_page_reads += u64::from(pages);
+        }
         let rebuilds = self.rebuilds.as_mut().expect("a drive with parity");
         rebuilds.push(Rebuild { transaction, pending: pages, lost: 0, wrong: 0 });
     }
@@ -82,8 +86,10 @@ impl Reliability {
             wrong |= (rebuild.wrong >> unit & 1) << number;
         }
         let (found, wrong) = (failed & !lost, wrong & !lost);
-        self.counters.units_rebuilt += u64::from(found.count_ones());
-        self.counters.failed_reads += u64::from(lost != 0);
+        if transactions.slab[transaction].source != Source::Rebuild {
+            self.counters.units_rebuilt += u64::from(found.count_ones());
+            self.counters.failed_reads += u64::from(lost != 0);
+        }
         let decoded = &mut self.sensed[transaction as usize].decoded;
         decoded.failed = lost;
         decoded.undetected |= wrong;

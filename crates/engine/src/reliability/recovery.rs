@@ -23,21 +23,23 @@ pub(crate) enum Remedy {
 }
 
 /// Whether what a code refuses is fetched from elsewhere.
-pub(super) fn is_fetched(part: &Reliability, code: NandCode) -> bool {
-    code == NandCode::Edc && part.backing_store.is_some()
+pub(super) fn is_fetched(part: &Reliability, code: NandCode, source: Source) -> bool {
+    // What is read for another page is whatever lies there.
+    let of_stripe = matches!(source, Source::Parity | Source::Rebuild);
+    code == NandCode::Edc && part.backing_store.is_some() && !of_stripe
 }
 
 impl Reliability {
     /// What becomes of a page access that did not decode.
     pub(crate) fn remedy(&mut self, transaction: &Transaction, index: u32) -> Remedy {
-        if is_fetched(self, self.sensed(index).code) {
+        if is_fetched(self, self.sensed(index).code, transaction.source) {
             return Remedy::Fetch;
         }
         if self.will_be_rebuilt(transaction, index) {
             return Remedy::Rebuild;
         }
         if !self.will_be_read_again(transaction, index) {
-            self.counters.failed_reads += 1;
+            self.counters.failed_reads += u64::from(transaction.source != Source::Rebuild);
             return Remedy::None;
         }
         self.counters.retries += 1;

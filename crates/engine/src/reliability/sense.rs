@@ -63,6 +63,23 @@ impl Reliability {
         if self.will_be_rebuilt(&transaction, index) { Afterwards::Rebuilt } else { Afterwards::Nothing }
     }
 
+    /// The same of a page that lay on a die that failed: nothing is drawn.
+    pub(super) fn nothing_was_sensed(&mut self, ground: Ground<'_>, index: u32, decoded: Decoded) {
+        let transaction = ground.transactions.slab[index];
+        let code = self.code_of(ground.ftl, transaction.ppa());
+        let of_units = !ground.ftl.geometry().is_parity(transaction.ppa()) && transaction.source != Source::Rebuild;
+        let from = if of_units { ground.ftl.residence(transaction.ppa()) } else { Residence::NONE };
+        *self.sensed_mut(index) = Sensed { decoded, code, from, missing: true, ..Sensed::default() };
+        if of_units && transaction.source != Source::GarbageCollection {
+            self.note_harmed_units(ground.ftl, index, transaction.ppa(), decoded.failed);
+        }
+    }
+
+    /// Whether an access was of what lay on a die that failed.
+    pub(crate) fn was_missing(&self, index: u32) -> bool {
+        self.sensed(index).missing
+    }
+
     /// Notes what the units hold of which the decoder will find something, while it is known for sure.
     fn note_harmed_units(&mut self, ftl: &Ftl, index: u32, first: Ppa, harmed: u32) {
         self.harmed_units.retain(|unit| unit.transaction != index);
@@ -152,6 +169,9 @@ impl Reliability {
     /// What a unit of a page access holds of which the decoder finds something.
     pub(crate) fn unit_of_access(&self, transactions: &TransactionStore, index: u32, number: u32) -> (Lpa, Residence) {
         let transaction = transactions.slab[index];
+        if transaction.source == Source::Rebuild {
+            return (Lpa::NONE, Residence { place: Ppa(transaction.ppa().0 + number), ..Residence::NONE });
+        }
         if transaction.source == Source::GarbageCollection {
             let record = record_of_unit(transactions, transaction.records(), number).unwrap_or_default();
             return (record.lpa, record.taken_from);
@@ -200,12 +220,12 @@ impl Reliability {
     }
 
     /// Whether an access whose data was drawn will be read again.
-    pub(super) fn will_be_read_again(&self, transaction: &Transaction, index: u32) -> bool {
-        let Some(Sensed { decoded, code, .. }) = self.sensed.get(index as usize) else { return false };
+    pub(crate) fn will_be_read_again(&self, transaction: &Transaction, index: u32) -> bool {
+        let Some(Sensed { decoded, code, missing, .. }) = self.sensed.get(index as usize) else { return false };
         let attempts = u32::from(transaction.attempts);
         let may = self.retry.as_ref().is_some_and(|retry| attempts < retry.attempts());
         // What the detecting code refuses is fetched, not read again.
-        decoded.failed != 0 && may && *code == NandCode::Ecc
+        decoded.failed != 0 && may && *code == NandCode::Ecc && !*missing
     }
 
     /// What a page access of the drive's own did to the unit number `number` of it.

@@ -66,6 +66,13 @@ pub enum Appointment {
     TimedCorruption,
     /// Something in the array becomes corrupt.
     Corruption,
+    /// A die is to fail.
+    DieFails {
+        /// Which one of those that do.
+        number: usize,
+    },
+    /// The rebuild of dies that failed may go on.
+    RebuildGoesOn,
 }
 
 impl Appointment {
@@ -73,7 +80,13 @@ impl Appointment {
     fn is_timer(self) -> bool {
         matches!(
             self,
-            Self::ScrubPass | Self::RefreshCheck | Self::FirstCorruption | Self::TimedCorruption | Self::Corruption
+            Self::ScrubPass
+                | Self::RefreshCheck
+                | Self::FirstCorruption
+                | Self::TimedCorruption
+                | Self::Corruption
+                | Self::DieFails { .. }
+                | Self::RebuildGoesOn
         )
     }
 }

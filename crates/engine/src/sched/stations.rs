@@ -147,6 +147,14 @@ impl<W> Stations<W> {
         }
     }
 
+    /// Data that leave a station are followed by something: their end is an event.
+    pub fn wake_after_data_out<Q: WakeQueue>(&mut self, run: &mut Run<Q>, station: u32) {
+        let unit = &self.all[station as usize];
+        if unit.phase() == Phase::DataOut && unit.data_out_end > run.now {
+            run.queue.schedule(self.resource(station), unit.data_out_end);
+        }
+    }
+
     // ---- choosing --------------------------------------------------------------------------------
 
     /// A station may be given a command before time moves on.

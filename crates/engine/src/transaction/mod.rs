@@ -52,7 +52,7 @@ impl QueueClass {
             _ if source == Source::Migration => Occupancy::Migration,
             _ if source == Source::Scrub => Occupancy::Scrub,
             _ if source == Source::Mapping => Occupancy::Mapping,
-            _ if source == Source::Parity => Occupancy::Parity,
+            _ if matches!(source, Source::Parity | Source::Rebuild) => Occupancy::Parity,
             Self::HostRead => Occupancy::HostRead,
             Self::HostProgram => Occupancy::HostProgram,
             Self::MoveRead => Occupancy::GcRead,
@@ -226,6 +226,18 @@ impl Transaction {
     pub fn stripe_read(ppa: Ppa, units: u8, class: QueueClass, rebuilt: u32) -> Self {
         let source = Source::Parity;
         Self { place: ppa.0, owner: rebuilt, units, class, source, ..Self::default() }
+    }
+
+    /// A read of a page that lay on a die which failed, to be written again. It goes to no die: the rest of its stripe is read.
+    pub fn rebuild_read(ppa: Ppa, units: u8) -> Self {
+        let (class, source) = (QueueClass::MoveRead, Source::Rebuild);
+        Self { place: ppa.0, owner: NONE, units, class, source, ..Self::default() }
+    }
+
+    /// A program of such a page on the die that stands for the one that failed.
+    pub fn rebuild_program(ppa: Ppa, units: u8) -> Self {
+        let (class, source) = (QueueClass::MoveProgram, Source::Rebuild);
+        Self { place: ppa.0, owner: NONE, units, class, source, ..Self::default() }
     }
 
     /// The erase of the group that begins at `ppa`; where it lies on several dies, of its blocks on the die of that.

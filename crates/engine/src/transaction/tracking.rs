@@ -2,12 +2,12 @@
 //!
 //! Whoever works on a transaction says when it was queued, sent, sensed, left and decoded; how that adds up is known here alone.
 
-use ninescope_kernel::Ns;
+use ninescope_kernel::{NONE, Ns, ResourceId};
 use ninescope_model::{Cause, Occupancy};
 
 use super::store::TransactionStore;
 use super::track::Coding;
-use crate::meter::{LastingShare, Parts};
+use crate::meter::{DieLedger, LastingShare, Parts};
 
 /// What happens to a transaction.
 impl TransactionStore {
@@ -55,6 +55,22 @@ impl TransactionStore {
         track.channel += begins - track.mark - own;
         track.own_parts += own;
         track.transfer = transfer;
+    }
+
+    /// It reads what lay on a die that failed, and goes to no die: it waits for none.
+    pub fn goes_to_no_die(&mut self, index: u32, now: Ns) {
+        self.queued(index, now, false);
+        self.join_share(index, NONE, [ResourceId(0); 2]);
+        self.end_wait(index, ResourceId(0), now, &DieLedger::default());
+        self.was_not_read(index, now);
+    }
+
+    /// What it reads is not there: nothing was read of it.
+    pub fn was_not_read(&mut self, index: u32, now: Ns) {
+        self.sent(index, now, Ns::ZERO, Ns::ZERO);
+        self.sensed(index, now);
+        self.leaves(index, now, Ns::ZERO, Ns::ZERO);
+        self.decoded(index, Coding::default());
     }
 
     /// Sectors that were in its way were copied elsewhere.

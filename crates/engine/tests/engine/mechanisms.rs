@@ -543,6 +543,8 @@ fn ftl_fields(counters: &FtlCounters) -> [(&'static str, u64); 10] {
         rewritten_units: _,
         // Of parity over dies, see `parity.rs`.
         parity_units: _,
+        // Of dies that fail, see `reliability/die_failures.rs`.
+        rebuilt_units: _,
         // Of static wear levelling, see `wear_leveling.rs` of the translation layer.
         leveled_groups: _,
         leveled_units: _,
@@ -589,7 +591,7 @@ fn every_counter_rises_in_some_scene_whose_times_are_checked() {
     let mut silent: BTreeSet<String> =
         engine_fields(&EngineCounters::default()).into_iter().map(|(name, _)| name).collect();
     silent.extend(ftl_fields(&FtlCounters::default()).map(|(name, _)| name.to_owned()));
-    assert_eq!(silent.len(), 62 + 10, "fields of both structs");
+    assert_eq!(silent.len(), 63 + 10, "fields of both structs");
     for run in scenes {
         let risen = engine_fields(run.counters())
             .into_iter()
@@ -618,6 +620,7 @@ fn every_counter_rises_in_some_scene_whose_times_are_checked() {
         assert!(silent.remove(name), "no block breaks here: {name}");
     }
     assert!(silent.remove("parity_page_programs"), "`parity.rs` has their scenes");
+    assert!(silent.remove("rebuild_page_programs"), "`reliability/die_failures.rs` has their scenes");
     // A pool without free groups and without another victim takes more than a scene: crates/check has a minimal
     // world for it, `worlds/marks/gc_padded_pages.toml`.
     assert!(silent.remove("gc_padded_pages"), "a scene pads a page of moves: say here which");

@@ -65,6 +65,11 @@ impl Ftl {
         self.counters.parity_units += u64::from(stripes * self.geometry.units_per_stripe());
     }
 
+    /// So many units that lay on a die that failed are programmed on the one that stands for it.
+    pub fn count_rebuilt(&mut self, units: u32) {
+        self.counters.rebuilt_units += u64::from(units);
+    }
+
     /// From now on there is time: the drive is quiet, and what it holds is programmed.
     pub fn follow_members(&mut self) {
         let geometry = self.geometry;

@@ -189,6 +189,12 @@ impl Geometry {
         Ppa(self.first_unit(group).0 + (pages << self.derived.units_per_page_shift))
     }
 
+    /// The same of the page that a die of its set has in it.
+    pub fn page_on_die(&self, group: BlockGroup, (page, plane_in_group): (u32, u32), die: DieId) -> Ppa {
+        let member = (0..self.stripe_dies()).find(|&member| self.die_of_member(group, member) == die);
+        self.page_of_stripe(group, (page, plane_in_group), member.unwrap_or(0))
+    }
+
     /// Whether that is a page of parity, and no unit.
     #[inline]
     pub fn is_parity(&self, ppa: Ppa) -> bool {

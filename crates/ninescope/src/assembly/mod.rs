@@ -3,6 +3,7 @@
 //! What is wrong with a description is found here, and named by its key. The rooms must not know what will run on the drive.
 
 mod controller;
+mod die_failures;
 mod dram;
 mod firmware;
 mod fit;
@@ -23,14 +24,14 @@ use ninescope_engine::policies::mapping::CachedBy;
 use ninescope_engine::reliability::ReliabilityConfig;
 use ninescope_engine::{Device, EngineConfig, FirmwareConfig, Kind, LaneConfig, RunLimits, TierConfig};
 use ninescope_ftl::policies::StreamChoiceConfig;
-use ninescope_ftl::{Ftl, FtlConfig};
+use ninescope_ftl::{BreakdownConfig, Ftl, FtlConfig};
 use ninescope_media::nand::{Nand, NandTiming, Wear};
 use ninescope_model::units::Bytes;
 use ninescope_model::{BlockGroup, Geometry, SECTOR_BYTES};
 use ninescope_tier::PlacementConfig;
 use ninescope_tier::policies::Below;
 
-use crate::config::{DriveConfig, EraseLoopsConfig, LoadedDrive};
+use crate::config::{DriveConfig, EraseLoopsConfig, LoadedDrive, NandConfig};
 use crate::endurance;
 use crate::error::Error;
 
@@ -117,7 +118,8 @@ impl Assembly {
         let scm = ScmAssembly::new(&sized)?;
         let tier = tier::config(&sized, &geometry, &scm)?;
         config.tier.migrations_in_flight = tier.as_ref().map(|tier| tier.migrations_in_flight);
-        let reliability = reliability::config(drive, &geometry, seed)?;
+        let mut reliability = reliability::config(drive, &geometry, seed)?;
+        die_failures::add(drive, (&geometry, &ftl), engine.gc_pages_in_flight, &mut reliability.nand)?;
         if ftl.stream_choice.knows_clean() && tier.is_some() {
             return Err(drive.error_at("ftl.streams", "keeps clean data apart, which only a drive of flash alone does"));
         }
@@ -241,15 +243,20 @@ impl Assembly {
     }
 }
 
-/// What blocks that break do not go with, yet: writes that the host is not told of would have to be refused.
-fn check_breakdown(drive: &LoadedDrive, ftl: &FtlConfig, has_tier: bool) -> Result<(), Error> {
-    let (Some(breakdown), Some(nand)) = (&ftl.breakdown, &drive.config.nand) else { return Ok(()) };
-    let (key, value) = match &nand.wear_out {
+/// The key by which blocks break, and its value.
+fn key_of_breakdown(breakdown: &BreakdownConfig, nand: &NandConfig) -> (&'static str, String) {
+    match &nand.wear_out {
         Some(law) => ("nand.wear_out", law.name().to_owned()),
         None if breakdown.program_failures > 0.0 => ("nand.program_failures", breakdown.program_failures.to_string()),
         None if breakdown.erase_failures > 0.0 => ("nand.erase_failures", breakdown.erase_failures.to_string()),
         None => ("nand.factory_bad_blocks", breakdown.factory_bad_blocks.to_string()),
-    };
+    }
+}
+
+/// What blocks that break do not go with, yet: writes that the host is not told of would have to be refused.
+fn check_breakdown(drive: &LoadedDrive, ftl: &FtlConfig, has_tier: bool) -> Result<(), Error> {
+    let (Some(breakdown), Some(nand)) = (&ftl.breakdown, &drive.config.nand) else { return Ok(()) };
+    let (key, value) = key_of_breakdown(breakdown, nand);
     let message = "blocks that break are modelled on drives of flash alone, all of whose map is in memory";
     if has_tier {
         let placement = ("tier.placement", drive.config.tier.placement.name().to_owned());

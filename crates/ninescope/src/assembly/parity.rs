@@ -3,6 +3,7 @@
 use ninescope_ftl::FtlConfig;
 use ninescope_ftl::policies::PageAllocationConfig;
 
+use super::key_of_breakdown;
 use crate::config::LoadedDrive;
 use crate::error::Error;
 
@@ -27,14 +28,7 @@ pub fn check(drive: &LoadedDrive, ftl: &FtlConfig) -> Result<(), Error> {
         return refused("ftl.stream_channels", "given", message);
     }
     if let (Some(breakdown), Some(nand)) = (&ftl.breakdown, &drive.config.nand) {
-        let (key, value) = match &nand.wear_out {
-            Some(law) => ("nand.wear_out", law.name().to_owned()),
-            None if breakdown.program_failures > 0.0 => {
-                ("nand.program_failures", breakdown.program_failures.to_string())
-            }
-            None if breakdown.erase_failures > 0.0 => ("nand.erase_failures", breakdown.erase_failures.to_string()),
-            None => ("nand.factory_bad_blocks", breakdown.factory_bad_blocks.to_string()),
-        };
+        let (key, value) = key_of_breakdown(breakdown, nand);
         return refused(key, &value, "stripes whose blocks break are not modelled: a drive has one of the two");
     }
     Ok(())

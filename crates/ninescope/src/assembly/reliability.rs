@@ -106,6 +106,7 @@ fn nand_reliability(drive: &LoadedDrive, nand: &NandConfig, geometry: &Geometry)
         initial_age: nand.initial_age.map_or(Ns::ZERO, |age| Ns(age.0)),
         retry: nand.retry.clone(),
         corruption: corruption(drive, nand)?,
+        ..NandReliability::default()
     })
 }
 

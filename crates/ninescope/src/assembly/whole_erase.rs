@@ -21,6 +21,7 @@ impl Assembly {
             refresh,
             backing_store,
             geometry,
+            nand,
             ..
         } = &self.config;
         let breaks = self.ftl.breakdown.as_ref().is_some_and(BreakdownConfig::breaks_in_use);
@@ -37,6 +38,7 @@ impl Assembly {
             ("[backing_store]", backing_store.is_some()),
             ("blocks that break (nand.wear_out, nand.program_failures, nand.erase_failures)", breaks),
             ("parity (ftl.parity)", ftl.parity.is_some()),
+            ("dies that fail (nand.die_failures)", nand.as_ref().is_some_and(|nand| !nand.die_failures.is_empty())),
             ("placement handles (ftl.streams)", ftl.streams.name() == "fdp"),
             ("clean data that is kept apart (ftl.streams)", ftl.streams.knows_clean()),
             ("a map in flash (ftl.map)", ftl.map.chosen().rules().is_some()),

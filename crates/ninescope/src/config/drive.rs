@@ -14,7 +14,7 @@ use ninescope_ftl::policies::{
 };
 use ninescope_model::Parity;
 use ninescope_model::schema::above_zero;
-use ninescope_model::units::Bytes;
+use ninescope_model::units::{Bytes, BytesPerSecond};
 use ninescope_model::{optional_string_or_table, string_or_table};
 use ninescope_tier::PlacementConfig;
 use schemars::JsonSchema;
@@ -249,6 +249,10 @@ pub struct FtlSection {
     /// Parity over dies: one page of each stripe of them holds what the others' come to; absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parity: Option<Parity>,
+    /// How fast what lay on a die that failed is written again; absent: as fast as its reads and programs let it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub rebuild_rate: Option<BytesPerSecond>,
     /// Which free block is opened next.
     #[serde(deserialize_with = "string_or_table")]
     pub free_block_choice: FreeBlockChoiceConfig,
@@ -303,6 +307,7 @@ impl Default for FtlSection {
             streams: StreamChoiceConfig::default(),
             stream_channels: Vec::new(),
             parity: None,
+            rebuild_rate: None,
             free_block_choice: FreeBlockChoiceConfig::default(),
             wear_leveling: WearLevelingConfig::default(),
             gc_trigger: GcTriggerConfig::default(),

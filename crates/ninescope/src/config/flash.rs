@@ -14,7 +14,7 @@ use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserializer, Error, IntoDeserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use super::reliability::CorruptionSection;
+use super::reliability::{CorruptionSection, DieFailureSection};
 
 /// Shape of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -213,6 +213,9 @@ pub struct NandConfig {
     /// Errors that are injected and stay; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corruption: Option<CorruptionSection>,
+    /// Dies that fail as a whole; absent: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub die_failures: Vec<DieFailureSection>,
 }
 
 /// What a read brings over the channel of a unit that is asked for in part.

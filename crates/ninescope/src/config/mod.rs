@@ -36,7 +36,7 @@ pub use load::load_drive;
 pub(crate) use load::unknown_preset;
 pub use loaded::LoadedDrive;
 pub use ninescope_generators::JobConfig;
-pub use reliability::{BackingStoreSection, CorruptionSection};
+pub use reliability::{BackingStoreSection, CorruptionSection, DieFailureSection};
 pub use scm::{CopyPathConfig, PulseOrderConfig, ScmConfig};
 pub use trace_jobs::{AddressPolicy, LoadedTraces, TraceJob};
 pub use zones::ZnsConfig;

@@ -29,6 +29,17 @@ impl Default for CorruptionSection {
     }
 }
 
+/// A die that fails as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DieFailureSection {
+    /// Its number, from 0 on: those of the first channel come first.
+    pub die: u32,
+    /// When it fails, from the start of the run [ns]; what it works on then ends first.
+    #[serde(default)]
+    pub at: Duration,
+}
+
 /// The store behind a drive that serves as a cache: clean data can be fetched from it again.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

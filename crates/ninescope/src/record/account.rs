@@ -66,6 +66,20 @@ impl Default for Visit {
 }
 
 impl Visit {
+    /// One of what lay on a die that failed, which goes to no die now.
+    pub fn missing(now: Ns, die: DieId, access: &Access) -> Self {
+        Self {
+            issued: now,
+            sent: now,
+            ended: now,
+            data_from: now,
+            data_until: now,
+            decoder_taken: now,
+            decoded: now,
+            ..Self::begun(now, die, access)
+        }
+    }
+
     /// A visit that leaves the queue now.
     pub fn begun(now: Ns, die: DieId, access: &Access) -> Self {
         let Access { ppa, source, slot, lpa, rests, queued, .. } = *access;

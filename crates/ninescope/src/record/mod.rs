@@ -196,6 +196,7 @@ impl Probe for Recorder {
             Event::PageDecoded { transaction, begins, until, failed, .. } => {
                 self.requests.decoded(transaction, (begins, until), failed == 0);
             }
+            Event::PageMissing { access, .. } => self.requests.missing(view, access),
             Event::ReadDegraded { transaction, .. } => self.requests.degraded(transaction, view.now),
             Event::ReadRebuilt { transaction, .. } | Event::ReadGivenUp { transaction, .. } => {
                 self.requests.decoded(transaction, (view.now, view.now), true);

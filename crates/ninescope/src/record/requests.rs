@@ -318,6 +318,28 @@ impl RequestBook {
         Work::of(command, (class, source), [requests, own_of])
     }
 
+    /// An access of what lay on a die that failed goes to no die, or leaves its queue.
+    pub fn missing(&mut self, view: &View<'_>, access: &Access) {
+        self.banks.is_of_flash(access.transaction);
+        let index = access.transaction as usize;
+        if self.visits.len() <= index {
+            self.visits.resize(index + 1, Visit::default());
+        }
+        if self.visits[index].repeats {
+            self.visits[index].again = true;
+            return;
+        }
+        for unit in access.units_in_part() {
+            self.inside(access.slot).is_read_again(access.queued, unit);
+        }
+        let die = die_of(view, access.ppa);
+        let visit = Visit::missing(view.now, die, access);
+        self.visits[index] = visit;
+        if visit.rests > 0 {
+            self.inside(visit.slot).partial.extend(visit.of_each_rest());
+        }
+    }
+
     fn visits(&mut self, command: &FlashCommand, mut change: impl FnMut(&mut Visit, usize)) {
         for plane in command.addressed_planes() {
             let visit = self.visits.get_mut(command.transaction[plane] as usize);

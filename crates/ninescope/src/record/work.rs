@@ -92,6 +92,7 @@ impl Work {
             (QueueClass::MoveRead, Source::Migration) => "migration read",
             (QueueClass::HostProgram, Source::Migration) => "migration program",
             (QueueClass::HostProgram | QueueClass::MoveProgram, Source::Parity) => "parity program",
+            (_, Source::Rebuild) => "rebuild program",
             (QueueClass::HostProgram, _) => "host program",
             (QueueClass::MoveRead, _) => "GC read",
             (QueueClass::MoveProgram, _) => "GC program",

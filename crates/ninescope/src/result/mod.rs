@@ -401,6 +401,7 @@ fn ftl_counters(device: &Seen<'_>) -> Value {
         "padding_units": counters.padding_units,
         "rewritten_units": counters.rewritten_units,
         "parity_units": counters.parity_units,
+        "rebuilt_units": counters.rebuilt_units,
         "trimmed_units": counters.trimmed_units,
         "mapped_units": device.ftl.mapped_units(),
         "logical_units": device.ftl.logical_units(),

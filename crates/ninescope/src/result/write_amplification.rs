@@ -34,6 +34,7 @@ pub fn section(device: &Seen<'_>) -> Value {
         ("map", units.map_units * unit_bytes),
         ("failed_programs", units.rewritten_units * unit_bytes),
         ("parity", units.parity_units * unit_bytes),
+        ("rebuild", units.rebuilt_units * unit_bytes),
     ];
     let has_flash = device.ftl.geometry().pools() > 0;
     let ratio = |bytes: u64| match written.host {

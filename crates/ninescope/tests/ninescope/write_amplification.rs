@@ -10,8 +10,19 @@ use ninescope_model::BlockGroup;
 use ninescope_oracles::write_amplification::greedy;
 use serde_json::{Value, json};
 
-const LANES: [&str; 10] =
-    ["host", "partial_writes", "migration", "gc", "scrub", "wear", "padding", "map", "failed_programs", "parity"];
+const LANES: [&str; 11] = [
+    "host",
+    "partial_writes",
+    "migration",
+    "gc",
+    "scrub",
+    "wear",
+    "padding",
+    "map",
+    "failed_programs",
+    "parity",
+    "rebuild",
+];
 
 /// Counts pages that dies programmed, by the ends of their commands.
 #[derive(Default)]

@@ -1,15 +1,17 @@
 //! Accesses that no decoder makes good and that have parity over dies: the rest of their stripe is read, all of it and no more, and
 //! what that comes to is what they lacked.
 
+use ninescope_engine::reliability::NandCode;
 use ninescope_engine::{Access, SimulationError, View};
 use ninescope_kernel::Ns;
 use ninescope_media::nand::FlashCommand;
 use ninescope_model::{Lpa, Ppa, Source};
 
-use super::{PageRead, PageReads, Stage, bits};
-use crate::blocks::group_of_block;
+use super::super::heals::Heals;
+use super::{PageRead, PageReads, Stage, bits, code_of, reliability};
+use crate::blocks::{Blocks, group_of_block};
 use crate::rule::{Checked, Rule, require};
-use crate::stripes::{StripePage, rest_of_stripe};
+use crate::stripes::{StripePage, page_of, rest_of_stripe};
 
 /// The rest of the stripe of an access.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +37,12 @@ pub struct Rebuilt {
     /// Units found again, with their places, and those of them that are wrong, where that is known.
     pub found: Vec<(Lpa, Ppa)>,
     pub wrong: Vec<Lpa>,
+    /// It lay on a die that failed.
+    pub missing: bool,
+    /// Something of it is lost, or passes as good and is wrong.
+    pub harmed: bool,
+    /// Its first unit.
+    pub ppa: Ppa,
     /// How many were found, whether or not they are known.
     pub count: u64,
 }
@@ -54,6 +62,76 @@ impl PageReads {
         }
     }
 
+    /// An access is of what lay on a die that failed: nothing of it is read, and all of it is lost as far as that die goes. Returns
+    /// whether it is found by its stripe.
+    pub fn missing(
+        &mut self,
+        view: &View<'_>,
+        (access, units): (&Access, u8),
+        heals: &Heals,
+    ) -> Result<bool, SimulationError> {
+        let geometry = view.ftl.geometry();
+        let index = access.transaction as usize;
+        if self.reads.len() <= index {
+            self.reads.resize_with(index + 1, PageRead::default);
+        }
+        let code = code_of(view, access.ppa);
+        let fetched = code == NandCode::Edc
+            && reliability(view).backing_store().is_some()
+            && !matches!(access.source, Source::Parity | Source::Rebuild);
+        let will_be_rebuilt = geometry.parity.is_some() && access.source != Source::Parity && !fetched;
+        let read = &self.reads[index];
+        if read.stage == Stage::Failed && read.scrubbed_by(view.now, heals) {
+            self.settle(access.transaction, view.now, 0);
+        }
+        let read = &mut self.reads[index];
+        // What decoded the first time, and is to be read again, is good.
+        let again = read.stage == Stage::Failed && read.repeats && read.ppa == access.ppa;
+        if !again && read.stage != Stage::Settled {
+            let what = format!("access {index} of {} is of what is missing while it is {read:?}", access.ppa);
+            return Err(Rule::FailedDie.violated(view.now, what));
+        }
+        let all = ((1_u64 << units) - 1) as u32;
+        let (failed, undetected) = if again { (read.failed, read.undetected) } else { (all, 0) };
+        let Access { ppa, source, slot, number, .. } = *access;
+        *read = PageRead {
+            stage: Stage::Failed,
+            ppa,
+            source,
+            slot,
+            code: Some(code),
+            sensed: view.now,
+            will_be_rebuilt,
+            missing: true,
+            read_for: number,
+            units_per_page: geometry.units_per_page(),
+            until: view.now,
+            failed,
+            undetected,
+            epoch: self.epoch,
+            ..PageRead::default()
+        };
+        if source == Source::Host && !again {
+            self.of_slot(slot).open += 1;
+        }
+        if source == Source::Parity {
+            self.stripe_page_is_missing(view, access)?;
+        }
+        self.just_sensed = vec![access.transaction];
+        self.failing.retain(|&failing| failing != access.transaction);
+        self.failing.push(access.transaction);
+        if source == Source::Scrub && !again {
+            self.scrubbed.push(access.transaction);
+        }
+        Ok(will_be_rebuilt)
+    }
+
+    /// A page of a stripe is not taken up, because it is missing as well.
+    fn stripe_page_is_missing(&mut self, view: &View<'_>, access: &Access) -> Checked {
+        let page = page_of(view.ftl.geometry(), access.ppa);
+        self.page_of_stripe_is(view, page, access.number)
+    }
+
     /// A page of a stripe is taken up: one that is read for an access, once.
     pub(super) fn page_of_stripe_taken_up(
         &mut self,
@@ -70,10 +148,15 @@ impl PageReads {
             page: command.page,
             plane: plane as u32 % geometry.frontier_planes,
         };
-        let read = self.reads.get_mut(access.number as usize).filter(|read| read.stage == Stage::Rebuilding);
+        self.page_of_stripe_is(view, page, access.number)
+    }
+
+    /// A page is read, or is to be, for an access that lacks another one of its stripe: once.
+    fn page_of_stripe_is(&mut self, view: &View<'_>, page: StripePage, read_for: u32) -> Checked {
+        let read = self.reads.get_mut(read_for as usize).filter(|read| read.stage == Stage::Rebuilding);
         let position = read.as_ref().and_then(|read| read.rest.pages.iter().position(|wanted| *wanted == page));
         let (Some(read), Some(position)) = (read, position) else {
-            let what = format!("{page:?} is read for access {}, which does not lack it", access.number);
+            let what = format!("{page:?} is read for access {read_for}, which does not lack it");
             return Err(Rule::DegradedRead.violated(view.now, what));
         };
         read.rest.pages.swap_remove(position);
@@ -96,7 +179,7 @@ impl PageReads {
         &mut self,
         view: &View<'_>,
         (transaction, source): (u32, Source),
-        pages: u32,
+        (pages, blocks): (u32, &Blocks),
     ) -> Result<(Ppa, Vec<StripePage>), SimulationError> {
         let now = view.now;
         let is_legal = |read: &&mut PageRead| {
@@ -106,7 +189,7 @@ impl PageReads {
             let what = format!("the stripe of access {transaction} is read, which did not fail now");
             return Err(Rule::DegradedRead.violated(now, what));
         };
-        let rest = rest_of_stripe(view, read.ppa);
+        let rest = rest_of_stripe(view, blocks, read.ppa);
         require!(
             rest.len() == pages as usize,
             DegradedRead,
@@ -169,6 +252,9 @@ impl PageReads {
             ends: lost == 0,
             found: of(found).iter().map(|unit| (unit.lpa, unit.place)).collect(),
             wrong: of(wrong).iter().map(|unit| unit.lpa).collect(),
+            missing: read.missing,
+            harmed: lost | wrong != 0,
+            ppa: read.ppa,
             count: u64::from(found.count_ones()),
         };
         (read.failed, read.undetected, read.until) = (lost, read.undetected | wrong, now);

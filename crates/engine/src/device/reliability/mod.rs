@@ -3,6 +3,7 @@
 //! Nothing here runs on a drive without codes: each hook asks whether it has any, and is out of line behind that.
 
 mod decode;
+mod die_fails;
 mod heal;
 mod map;
 mod rebuild;
@@ -78,6 +79,11 @@ impl<K: Kind> Device<K> {
             Appointment::FirstCorruption => self.begin_corruption(),
             Appointment::TimedCorruption => self.corrupt_in_time(),
             Appointment::Corruption => self.corrupt_next(),
+            Appointment::DieFails { number } => {
+                self.flash.die_is_due(&mut self.run, number);
+                Ok(())
+            }
+            Appointment::RebuildGoesOn => self.rebuild_time_came(),
         }
     }
 
@@ -92,6 +98,7 @@ impl<K: Kind> Device<K> {
             Some(at) => self.note(at, Appointment::FirstCorruption),
             None => {}
         }
+        self.note_die_failures();
         let (part, run) = self.reliable_and_run();
         part.note_next_corruption(run);
         part.note_first_timers(run);

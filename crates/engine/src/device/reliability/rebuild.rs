@@ -22,17 +22,23 @@ impl<K: Kind> Device<K> {
         }
         let (own, first, units) = self.units_to_rebuild(index);
         let pages: Vec<Ppa> = self.flash.ftl().rest_of_stripe(own).collect();
-        self.reliable().begin_rebuild(index, pages.len() as u32);
+        self.reliable().begin_rebuild((index, source), pages.len() as u32);
         observe!(self, Event::ReadDegraded { transaction: index, source, pages: pages.len() as u32 });
         for page in &pages {
             let read = Transaction::stripe_read(Ppa(page.0 + first), units, class, index);
             let group = self.flash.stripe_read_queued(read.ppa());
             self.group_read(group)?;
             observe!(self, Event::ReadQueued { ppa: read.ppa(), source: read.source, class });
-            self.flash.enqueue_in_set(&mut self.run, read);
+            if self.flash.is_missing(read.ppa()) {
+                self.read_missing(read)?;
+            } else {
+                self.flash.enqueue_in_set(&mut self.run, read);
+            }
         }
-        // They hold its group from now on.
-        self.flash.read_ended(&mut self.run, index);
+        // They hold its group from now on; what is to be written again holds it until it is.
+        if source != Source::Rebuild {
+            self.flash.read_ended(&mut self.run, index);
+        }
         if pages.is_empty() { self.stripe_is_there(index) } else { Ok(()) }
     }
 
@@ -73,10 +79,10 @@ impl<K: Kind> Device<K> {
         if read.class == QueueClass::HostRead {
             self.run.transactions.rebuild_ends(index, now);
         }
-        for (_, _, from) in among(found) {
+        for (_, _, from) in among(found).filter(|_| read.source != Source::Rebuild) {
             self.reliable().meet_failed_unit(read.source, from.place);
         }
-        if matches!(read.source, Source::Host | Source::Scrub) {
+        if matches!(read.source, Source::Host | Source::Scrub) && !self.reliable().was_missing(index) {
             for &(_, lpa, from) in among(found & !wrong) {
                 self.heal_rebuilt(lpa, from)?;
             }

@@ -19,6 +19,9 @@ impl<K: Kind> Device<K> {
         if transaction.attempts == 0 && transaction.class == QueueClass::HostRead {
             self.run.transactions.decode_failed(index, self.run.now);
         }
+        if self.flash.is_missing(transaction.ppa()) && self.reliable().will_be_read_again(&transaction, index) {
+            return self.page_is_missing(index, true);
+        }
         match self.reliable().remedy(&transaction, index) {
             Remedy::Fetch => self.fetch_failed_units(index),
             Remedy::ReadAgain => {
@@ -108,7 +111,7 @@ impl<K: Kind> Device<K> {
         let source = transaction.source;
         observe!(self, Event::ReadGivenUp { transaction: index, source });
         let failed = self.reliable().failed_units(index);
-        if !self.flash.geometry().is_parity(transaction.ppa()) {
+        if !self.flash.geometry().is_parity(transaction.ppa()) && source != Source::Rebuild {
             // A page of a stripe is met by whoever lacks another one.
             let is_of_stripe = source == Source::Parity;
             let source = if is_of_stripe { self.run.transactions.slab[transaction.rebuilt()].source } else { source };

@@ -10,6 +10,7 @@ use ninescope_engine::reliability::{NandCode, ReliabilityCounters};
 use ninescope_model::{Op, Parity, ParityOver, Source};
 use serde_json::json;
 
+use crate::reliability::die_failures::{ENCODED_PROGRAM, PAGE_CHECKED, overwritten, rebuilt};
 use crate::reliability::drives::{
     CHECK, CLEAN, CORRECTABLE, CORRUPTED, Coded, LATER, bch, cache, clean, coded, crc, flush_read, never_corrected,
     old_data_is_lost,
@@ -299,11 +300,66 @@ fn found_by_parity() -> Scene {
     }
 }
 
+/// One of three dies fails, and its two pages of a full group are written again; one read of another die.
+fn die_rebuilt() -> Scene {
+    let time = 2 * (PAGE_CHECKED + ENCODED_PROGRAM);
+    Scene {
+        run: rebuilt(&[(0, 0)], 0),
+        expected: ReliabilityCounters {
+            die_failures: 1,
+            missing_page_reads: 2,
+            pages_rebuilt: 2,
+            rebuild_page_reads: 4,
+            dies_rebuilt: 1,
+            rebuild_ns: time,
+            ecc_units_read: 1,
+            ..none()
+        },
+        ecc: CodeCounters { codewords: 17, encoded_codewords: 8, decoder_busy_ns: 17 * CHECK, ..idle() },
+        edc: idle(),
+    }
+}
+
+/// Two of them fail at once: of each of four pages the stripe has one left, the other is given up.
+fn two_dies() -> Scene {
+    let page = PAGE_CHECKED + ENCODED_PROGRAM;
+    Scene {
+        run: rebuilt(&[(0, 0), (1, 0)], 0),
+        expected: ReliabilityCounters {
+            die_failures: 2,
+            missing_page_reads: 8,
+            failed_reads: 4,
+            rebuild_page_reads: 8,
+            rebuild_pages_lost: 4,
+            dies_rebuilt: 2,
+            // One die after the other.
+            rebuild_ns: 2 * page + 4 * page,
+            ecc_units_read: 1,
+            ..none()
+        },
+        ecc: CodeCounters { codewords: 17, encoded_codewords: 16, decoder_busy_ns: 17 * CHECK, ..idle() },
+        edc: idle(),
+    }
+}
+
+/// A die without parity, all of whose four pages are overwritten.
+fn missing_erased() -> Scene {
+    Scene {
+        run: overwritten(),
+        expected: ReliabilityCounters { die_failures: 1, missing_pages_erased: 4, ..none() },
+        ecc: CodeCounters { encoded_codewords: 96, ..idle() },
+        edc: idle(),
+    }
+}
+
 fn scenes() -> Vec<(&'static str, Scene)> {
     vec![
         ("read again", read_again()),
         ("lost and reported", lost_and_reported()),
         ("found by parity", found_by_parity()),
+        ("die rebuilt", die_rebuilt()),
+        ("two dies", two_dies()),
+        ("missing erased", missing_erased()),
         ("moved between codes", moved_between_codes()),
         ("corruption met", corruption_met()),
         ("scrubbed", scrubbed()),
@@ -340,7 +396,7 @@ fn corruption_is_met_once_or_there_still() {
 }
 
 /// All counters by name. Naming the fields makes a new one fail to compile here.
-fn fields(counters: &ReliabilityCounters) -> [(&'static str, u64); 30] {
+fn fields(counters: &ReliabilityCounters) -> [(&'static str, u64); 38] {
     let ReliabilityCounters {
         retried_reads,
         retries,
@@ -348,6 +404,14 @@ fn fields(counters: &ReliabilityCounters) -> [(&'static str, u64); 30] {
         degraded_reads,
         stripe_page_reads,
         units_rebuilt,
+        die_failures,
+        missing_page_reads,
+        pages_rebuilt,
+        rebuild_page_reads,
+        rebuild_pages_lost,
+        missing_pages_erased,
+        dies_rebuilt,
+        rebuild_ns,
         units_lost,
         units_wrong,
         reads_reported,
@@ -380,6 +444,14 @@ fn fields(counters: &ReliabilityCounters) -> [(&'static str, u64); 30] {
         ("degraded_reads", degraded_reads),
         ("stripe_page_reads", stripe_page_reads),
         ("units_rebuilt", units_rebuilt),
+        ("die_failures", die_failures),
+        ("missing_page_reads", missing_page_reads),
+        ("pages_rebuilt", pages_rebuilt),
+        ("rebuild_page_reads", rebuild_page_reads),
+        ("rebuild_pages_lost", rebuild_pages_lost),
+        ("missing_pages_erased", missing_pages_erased),
+        ("dies_rebuilt", dies_rebuilt),
+        ("rebuild_ns", rebuild_ns),
         ("units_lost", units_lost),
         ("units_wrong", units_wrong),
         ("reads_reported", reads_reported),

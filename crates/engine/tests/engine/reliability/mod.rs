@@ -10,6 +10,7 @@ mod counters;
 mod damage;
 mod decoders;
 mod degraded;
+mod die_failures;
 mod flushed_data;
 mod health;
 mod map;
