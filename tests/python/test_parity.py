@@ -85,7 +85,7 @@ FAILS = {"nand__ecc": "crc", "nand__die_failures": [{"die": 2, "at": "2ms"}]}
 
 @pytest.mark.parametrize("parity", [True, False])
 def test_a_die_that_fails_is_read_by_its_stripes_and_written_again(parity):
-    """With parity nothing is lost, and each page takes a read of each other die; without it reads report errors."""
+    """With parity nothing is lost, and a page takes a read of each other die; without it reads are errors."""
     import ninescope
 
     sets = FAILS | ({"ftl__parity": {"stripe": 4}, "ftl__rebuild_rate": "200MB/s"} if parity else {})
@@ -124,8 +124,8 @@ def test_a_rebuild_goes_at_its_rate():
         (FAILS | {"nand__die_failures": [{"die": 99}]}, "die 99"),
         (FAILS | {"nand__die_failures": [{"die": 1}, {"die": 1}]}, "die 1 twice"),
         (FAILS | {"nand__erase_failures": 0.1}, "nand.die_failures"),
-        (FAILS | {"zns": {}}, "nand.die_failures"),
-        (FAILS | {"firmware": {"cores": 1}}, "nand.die_failures"),
+        (FAILS | {"zns": {}}, "zns"),
+        (FAILS | {"firmware": {"cores": 1, "clock": "1GHz", "command": 100}}, "nand.die_failures"),
         (FAILS | {"ftl__rebuild_rate": "1MB/s"}, "ftl.rebuild_rate"),
         ({"ftl__rebuild_rate": "1MB/s"}, "ftl.rebuild_rate"),
     ],

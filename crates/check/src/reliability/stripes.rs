@@ -4,10 +4,9 @@ use ninescope_engine::reliability::Harm;
 use ninescope_engine::{Access, SimulationError, View};
 use ninescope_model::{Lpa, Ppa, Source};
 
-use crate::blocks::Blocks;
-
 use super::ReliabilityBook;
 use super::reads::{Rebuilt, Taker};
+use crate::blocks::Blocks;
 use crate::stripes::{StripePage, is_parity};
 
 impl ReliabilityBook {

@@ -302,7 +302,10 @@ impl<K: Kind> Device<K> {
             Source::Mapping => self.map_page_read(transaction),
             Source::Host | Source::ReadModifyWrite => self.read_modify_write_arrived(transaction),
             Source::Parity => self.stripe_page_arrived(transaction),
-            Source::Rebuild => self.page_to_rebuild_arrived(transaction),
+            Source::Rebuild => {
+                self.page_to_rebuild_arrived(transaction);
+                Ok(())
+            }
         }
     }
 }

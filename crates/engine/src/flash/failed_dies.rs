@@ -11,7 +11,7 @@ use super::Flash;
 use super::programs::NOBODY;
 use crate::meter::LastingShare;
 use crate::run::Run;
-use crate::transaction::{QueueClass, Transaction, TransactionStore};
+use crate::transaction::{PageToRebuild, QueueClass, Transaction, TransactionStore};
 
 /// A die that is to fail, or has.
 #[derive(Debug)]
@@ -35,15 +35,6 @@ pub struct FailedDies {
     /// Pages of a plane.
     pages_per_plane: usize,
     pages_per_block: usize,
-}
-
-/// A page that a rebuild is to write again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PageToRebuild {
-    /// Which of the dies that fail it is of.
-    pub number: usize,
-    /// Its first unit.
-    pub ppa: Ppa,
 }
 
 impl FailedDies {

@@ -43,7 +43,6 @@ use crate::transaction::BringsUp;
 pub use channel::{Granted, Leaving};
 pub use collection::CollectionStep;
 pub use dispatch::Turn;
-pub use failed_dies::PageToRebuild;
 pub use line::WriteEntry;
 pub use map::{MergedWith, ReadFrom};
 pub use phases::Ending;

@@ -8,7 +8,7 @@ use ninescope_model::DieId;
 use super::Reliability;
 use super::code::Decoded;
 use super::sense::{Afterwards, Ground};
-use crate::flash::PageToRebuild;
+use crate::transaction::PageToRebuild;
 
 /// How dies that failed are rebuilt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -104,6 +104,15 @@ pub enum Harm {
     Wrong,
 }
 
+/// A page that lay on a die that failed, which a rebuild is to write again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageToRebuild {
+    /// Which of the dies that fail it is of.
+    pub number: usize,
+    /// Its first unit.
+    pub ppa: Ppa,
+}
+
 /// What an access is of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Medium {

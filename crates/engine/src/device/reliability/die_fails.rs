@@ -6,11 +6,10 @@ use ninescope_model::{DieId, Source};
 use crate::device::Device;
 use crate::device::kind::Kind;
 use crate::error::SimulationError;
-use crate::flash::PageToRebuild;
 use crate::probe::{Event, Probe, observe};
 use crate::reliability::timetable::Appointment;
 use crate::reliability::{Afterwards, Ground, RebuildStep};
-use crate::transaction::Transaction;
+use crate::transaction::{PageToRebuild, Transaction};
 
 impl<K: Kind> Device<K> {
     /// Notes when dies fail.
@@ -117,7 +116,7 @@ impl<K: Kind> Device<K> {
     }
 
     /// The stripe of a page is in the controller, or no good: pages are programmed in the order in which they lie.
-    pub(in crate::device) fn page_to_rebuild_arrived(&mut self, index: u32) -> Result<(), SimulationError> {
+    pub(in crate::device) fn page_to_rebuild_arrived(&mut self, index: u32) {
         let lost = self.reliable().bad_units(index) != 0;
         self.reliable().rebuild_page_read(index, lost);
         self.run.transactions.slab.remove(index);
@@ -125,7 +124,6 @@ impl<K: Kind> Device<K> {
             let program = self.flash.write_rebuilt(&mut self.run, page.ppa);
             self.reliable().rebuild_programs(program);
         }
-        Ok(())
     }
 
     /// A page is on the die that stands for the one that failed. What was lost is missing still.
