@@ -43,6 +43,6 @@ fn fail(dice: &mut Dice, drive: &mut Table, dies: u32) {
     }
     put_at(drive, "nand.die_failures", Value::Array(failures));
     if value_at(drive, "ftl.parity").is_some() && dice.chance(50) {
-        put_at(drive, "ftl.rebuild_rate", dice.one_of(&[1_000_000, 20_000_000, 500_000_000]));
+        put_at(drive, "ftl.rebuild_rate", dice.one_of(&["1MB/s", "20MB/s", "500MB/s"]));
     }
 }

@@ -142,6 +142,7 @@ struct Wait {
 }
 
 /// A map that lies in flash.
+#[allow(clippy::struct_excessive_bools)] // what the description says, each by itself
 #[derive(Debug)]
 pub struct Mapping {
     cache: MapCache,
