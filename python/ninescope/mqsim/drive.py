@@ -109,7 +109,9 @@ def _geometry(part: Drive, device: Sheet, flash: Sheet, page_bytes: int | None, 
     together = f"{per_chip}: the dies of a chip are one"
     if per_chip and dies * planes > 4:
         flash.wrong(
-            "Die_No_Per_Chip", f"{dies} dies of {planes} planes cannot stand for one die of at most 4"
+            "Die_No_Per_Chip",
+            f"{dies} dies of {planes} planes cannot stand for one die, which has at most 4 planes; "
+            "--as hardware takes them",
         )
     channels = device.count("Flash_Channel_Count", 1, 4096)
     chips = device.count("Chip_No_Per_Channel", 1, 4096)
