@@ -232,12 +232,13 @@ impl Checker {
         if !matches!(event, Event::SlotTaken { .. } | Event::MigrationBegan { .. }) {
             book.settle_fetch(view.now)?;
         }
-        // What is lost or wrong is told in between.
+        // What is lost or wrong is told in between, and what a TRIM changes of a map in flash.
         let may_belong = matches!(
             event,
             Event::PageLeft { .. }
                 | Event::PageForgotten { .. }
                 | Event::UnitTrimmed { .. }
+                | Event::MapCacheChanged { .. }
                 | Event::UnitRead { .. }
                 | Event::UnitRepaired { .. }
                 | Event::UnitLost { .. }
