@@ -292,17 +292,7 @@ impl Blame {
             if is_of_map {
                 owner = MAP_READER;
             }
-            let index = access.transaction as usize;
-            if self.parts.len() <= index {
-                self.parts.resize(index + 1, Part { owner: NOBODY, ..Part::default() });
-            }
-            let part = &mut self.parts[index];
-            if owner == NOBODY || !is_of_map && !matches!(access.source, Source::Host | Source::ReadModifyWrite) {
-                part.owner = NOBODY;
-                continue;
-            }
-            if part.owner == owner && std::mem::take(&mut part.repeats) {
-                part.mark = Ns::NEVER;
+            if !self.begins_part(access, owner, is_of_map) {
                 continue;
             }
             let lpa = match command.kind {
@@ -310,6 +300,7 @@ impl Blame {
                 _ => self.last_in_page.remove(&access.ppa.0).unwrap_or(Lpa::NONE),
             };
             let merges = (access.source == Source::ReadModifyWrite || is_of_map).then_some(*access);
+            let part = &mut self.parts[access.transaction as usize];
             *part = Part { owner, lpa, merges, mark: now, ..Part::default() };
             lay_over(&self.dies[id].done, access.queued, now, owner, &mut part.waits);
         }
@@ -342,6 +333,24 @@ impl Blame {
         self.forget(now, command.die);
     }
 
+    /// An access leaves its queue. Returns whether it is the first time, of one that somebody waits for.
+    fn begins_part(&mut self, access: &Access, owner: u64, is_of_map: bool) -> bool {
+        let index = access.transaction as usize;
+        if self.parts.len() <= index {
+            self.parts.resize(index + 1, Part { owner: NOBODY, ..Part::default() });
+        }
+        let part = &mut self.parts[index];
+        if owner == NOBODY || !is_of_map && !matches!(access.source, Source::Host | Source::ReadModifyWrite) {
+            part.owner = NOBODY;
+            return false;
+        }
+        let repeats = part.owner == owner && std::mem::take(&mut part.repeats);
+        if repeats {
+            part.mark = Ns::NEVER;
+        }
+        !repeats
+    }
+
     /// An access of what lay on a die that failed leaves the queue of that, or has not joined it.
     pub fn missing(&mut self, view: &View<'_>, access: &Access, class: QueueClass) {
         let (now, id) = (view.now, view.ftl.geometry().die_of(access.ppa).index());
@@ -351,19 +360,10 @@ impl Blame {
             NONE => NOBODY,
             slot => self.slots[slot as usize],
         };
-        let index = access.transaction as usize;
-        if self.parts.len() <= index {
-            self.parts.resize(index + 1, Part { owner: NOBODY, ..Part::default() });
-        }
-        let part = &mut self.parts[index];
-        if owner == NOBODY || !is_of_map && !matches!(access.source, Source::Host | Source::ReadModifyWrite) {
-            part.owner = NOBODY;
+        if !self.begins_part(access, owner, is_of_map) {
             return;
         }
-        if part.owner == owner && std::mem::take(&mut part.repeats) {
-            part.mark = Ns::NEVER;
-            return;
-        }
+        let part = &mut self.parts[access.transaction as usize];
         *part = Part { owner, mark: Ns::NEVER, ended: now, ..Part::default() };
         if access.queued < now {
             lay_over(&self.dies[id].done, access.queued, now, owner, &mut part.waits);

@@ -1,6 +1,6 @@
 //! What the engine is built from. Media, FTL and workload come as finished parts.
 
-use ninescope_kernel::{Ns, Rate, mixed};
+use ninescope_kernel::{Chance, Ns, Rate};
 use ninescope_model::Geometry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -121,8 +121,8 @@ pub struct SectorRules {
     /// The rest of a unit written in part is read where the host has used sectors of it since the drive was prepared, and not
     /// wherever the unit holds anything.
     pub rests: bool,
-    /// By equal pieces of a unit: how likely its first sector was used before, each by itself [1 / 2^32]. Empty: none was.
-    pub used_at_start: Vec<u64>,
+    /// By equal pieces of a unit: how likely its first sector was used before, each by itself. Empty: none was.
+    pub used_at_start: Vec<Chance>,
 }
 
 impl SectorRules {
@@ -130,9 +130,8 @@ impl SectorRules {
     /// everyone who asks.
     pub fn used_before(&self, unit: u32, per_unit: u32) -> u32 {
         let pieces = self.used_at_start.len() as u32;
-        (0..pieces).fold(0, |used, piece| {
-            let number = u64::from(unit) * u64::from(pieces) + u64::from(piece);
-            let is_used = mixed(number) >> 32 < self.used_at_start[piece as usize];
+        self.used_at_start.iter().zip(0..pieces).fold(0, |used, (chance, piece)| {
+            let is_used = chance.falls_on(u64::from(unit) * u64::from(pieces) + u64::from(piece));
             used | u32::from(is_used) << (piece * (per_unit / pieces))
         })
     }

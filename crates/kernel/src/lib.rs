@@ -25,7 +25,7 @@ pub use digest::RunDigest;
 pub use fast_div::FastDiv;
 pub use fifo::{Fifo, NONE};
 pub use prefetch::prefetch;
-pub use random::{RandomStream, Zipf, mixed};
+pub use random::{Chance, RandomStream, Zipf, mixed};
 pub use random_order::RandomOrder;
 pub use recency::{Links, RecencyList};
 pub use slab::Slab;

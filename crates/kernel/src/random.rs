@@ -20,6 +20,28 @@ pub fn mixed(word: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
+/// How likely something is that is drawn for a number and not from a stream: whoever asks finds the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Chance(u64);
+
+impl Chance {
+    /// It never is.
+    pub const NEVER: Self = Self(0);
+
+    /// It is for this share of all numbers, from 0 to 1.
+    #[must_use]
+    pub fn of(share: f64) -> Self {
+        Self((share * 4_294_967_296.0) as u64)
+    }
+
+    /// Whether it is so for a number.
+    #[inline]
+    #[must_use]
+    pub fn falls_on(self, number: u64) -> bool {
+        mixed(number) >> 32 < self.0
+    }
+}
+
 /// One stream of random numbers.
 #[derive(Clone, Debug)]
 pub struct RandomStream {

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use ninescope_ftl::Ftl;
-use ninescope_kernel::{BitTable, NONE, Ns, Slab, mixed};
+use ninescope_kernel::{BitTable, Chance, NONE, Ns, Slab};
 use ninescope_model::units::Bytes;
 use ninescope_model::{Geometry, Lpa, Ppa};
 use serde::Serialize;
@@ -62,12 +62,9 @@ pub struct MapCounters {
     pub bytes_over_link: u64,
 }
 
-/// Certain, in parts of 2^32.
-const CERTAIN: f64 = 4_294_967_296.0;
-
-/// Whether the entry of a unit had changed before the run, where that is so likely [1 / 2^32].
-fn is_changed_at_start(ftl: &Ftl, likely: u64, unit: u32) -> bool {
-    ftl.translate(Lpa(unit)) != Ppa::UNMAPPED && mixed(u64::from(unit)) >> 32 < likely
+/// Whether the entry of a unit had changed before the run, where that is so likely.
+fn is_changed_at_start(ftl: &Ftl, chance: Chance, unit: u32) -> bool {
+    ftl.translate(Lpa(unit)) != Ppa::UNMAPPED && chance.falls_on(u64::from(unit))
 }
 
 /// What became of what is in memory.
@@ -170,8 +167,8 @@ pub struct Mapping {
     reads_first: bool,
     /// Memory was full when the run began.
     is_warm: bool,
-    /// How likely an entry of what the drive held had changed before the run [1 / 2^32].
-    changed_at_start: u64,
+    /// How likely an entry of what the drive held had changed before the run.
+    changed_at_start: Chance,
     /// What leaves changed is written.
     is_written: bool,
     /// Finding a page again that cannot be read.
@@ -204,8 +201,8 @@ impl Mapping {
         let reads_first = rules.reads_first;
         let fetch_bytes = rules.fetch_size.map_or(0, |size| size.0 as u32);
         let mut stale = BitTable::new(units as usize);
-        let (is_warm, changed_at_start) = (rules.warm, (rules.changed_at_start * CERTAIN) as u64);
-        if changed_at_start > 0 {
+        let (is_warm, changed_at_start) = (rules.warm, Chance::of(rules.changed_at_start));
+        if changed_at_start != Chance::NEVER {
             let is_changed = |unit: &u32| is_changed_at_start(ftl, changed_at_start, *unit);
             (0..units).filter(is_changed).for_each(|unit| stale.set(unit as usize));
         }

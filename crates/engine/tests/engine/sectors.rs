@@ -3,6 +3,7 @@
 
 use crate::scenario::{COMMAND, Drive, PAGE_PROGRAM, PROGRAM, READ, UNIT, UNIT_READ, UNIT_TRANSFER, sectors};
 use ninescope_engine::{SectorRules, WriteCompletion};
+use ninescope_kernel::Chance;
 use ninescope_media::nand::CommandKind;
 use ninescope_model::{Cause, Op};
 
@@ -64,7 +65,7 @@ fn a_rest_is_read_where_something_of_it_was_used_before_the_run() {
     // Of each unit the first sector, and of no unit that of its second half.
     let at = |number: u64| number * 10_000_000;
     let unit = u64::from(UNIT);
-    let rules = SectorRules { used_at_start: vec![1 << 32, 0], ..ALL };
+    let rules = SectorRules { used_at_start: vec![Chance::of(1.0), Chance::NEVER], ..ALL };
     let run = prepared(rules).run(vec![
         sectors(Op::Write, at(0), 3, 2),
         sectors(Op::Write, at(1), unit, 5),
@@ -84,7 +85,7 @@ fn a_rest_is_read_where_something_of_it_was_used_before_the_run() {
 fn so_many_units_were_used_before_the_run_as_was_said() {
     const UNITS: u32 = 100_000;
     let shares = [0.25, 0.9];
-    let used_at_start = shares.map(|share| (share * 2_f64.powi(32)) as u64).to_vec();
+    let used_at_start = shares.map(Chance::of).to_vec();
     let rules = SectorRules { used_at_start, ..ALL };
     let used: Vec<u32> = (0..UNITS).map(|unit| rules.used_before(unit, 8)).collect();
     assert!(used.iter().all(|used| used & !0b1_0001 == 0), "the first sectors of two halves");

@@ -5,7 +5,7 @@ use ninescope_engine::{
     WriteCompletion,
 };
 use ninescope_ftl::ZoneConfig;
-use ninescope_kernel::{Ns, Rate};
+use ninescope_kernel::{Chance, Ns, Rate};
 use ninescope_model::units::Bytes;
 use ninescope_model::{Geometry, QUEUES_MAX, SECTOR_BYTES};
 use ninescope_tier::PlacementConfig;
@@ -138,8 +138,8 @@ fn sector_rules(drive: &LoadedDrive) -> Result<SectorRules, Error> {
     }
 }
 
-/// How likely each piece of a unit was used before the run [1 / 2^32].
-fn used_at_start(drive: &LoadedDrive) -> Result<Vec<u64>, Error> {
+/// How likely each piece of a unit was used before the run.
+fn used_at_start(drive: &LoadedDrive) -> Result<Vec<Chance>, Error> {
     const KEY: &str = "ftl.used_at_start";
     let ftl = &drive.config.ftl;
     let (sectors, pieces) = (ftl.mapping_unit.0 / SECTOR_BYTES, ftl.used_at_start.len() as u64);
@@ -157,7 +157,7 @@ fn used_at_start(drive: &LoadedDrive) -> Result<Vec<u64>, Error> {
     if let Some(share) = ftl.used_at_start.iter().find(|share| !(0.0..=1.0).contains(*share)) {
         return Err(drive.error_at(KEY, &format!("has a share of {share}, and shares are from 0 to 1")));
     }
-    Ok(ftl.used_at_start.iter().map(|share| (share * 2_f64.powi(32)) as u64).collect())
+    Ok(ftl.used_at_start.iter().copied().map(Chance::of).collect())
 }
 
 /// What lies between the requests of the host and the drive's commands.

@@ -296,13 +296,8 @@ impl RequestBook {
                 writers.last.into_iter().for_each(|id| own_of.add(id));
                 own_of.ids().chain(writers.requests.ids()).for_each(|id| requests.add(id));
             }
-            self.banks.is_of_flash(access.transaction);
             let index = access.transaction as usize;
-            if self.visits.len() <= index {
-                self.visits.resize(index + 1, Visit::default());
-            }
-            if self.visits[index].repeats {
-                self.visits[index].again = true;
+            if self.visits_again(index) {
                 continue;
             }
             let asked = self.asked.get_mut(index).and_then(Option::take).unwrap_or(access.queued);
@@ -318,15 +313,21 @@ impl RequestBook {
         Work::of(command, (class, source), [requests, own_of])
     }
 
-    /// An access of what lay on a die that failed goes to no die, or leaves its queue.
-    pub fn missing(&mut self, view: &View<'_>, access: &Access) {
-        self.banks.is_of_flash(access.transaction);
-        let index = access.transaction as usize;
+    /// An access of flash leaves its queue. Returns whether it has done so before.
+    fn visits_again(&mut self, index: usize) -> bool {
+        self.banks.is_of_flash(index as u32);
         if self.visits.len() <= index {
             self.visits.resize(index + 1, Visit::default());
         }
-        if self.visits[index].repeats {
-            self.visits[index].again = true;
+        let visit = &mut self.visits[index];
+        visit.again |= visit.repeats;
+        visit.repeats
+    }
+
+    /// An access of what lay on a die that failed goes to no die, or leaves its queue.
+    pub fn missing(&mut self, view: &View<'_>, access: &Access) {
+        let index = access.transaction as usize;
+        if self.visits_again(index) {
             return;
         }
         for unit in access.units_in_part() {
