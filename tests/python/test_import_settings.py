@@ -280,11 +280,11 @@ def test_as_mqsim_only_the_sectors_asked_for_move(tmp_path):
         assert (drive["scheduler"]["multi_plane"], plain["scheduler"]["multi_plane"]) == (True, False)
 
 
-def test_as_mqsim_planes_of_a_die_are_merged_and_of_a_trace_those_of_a_chip(tmp_path):
+def test_as_mqsim_planes_of_a_die_are_merged(tmp_path):
     files = changed(tmp_path / "files", {})
     drive = outcome(files, as_mqsim=True)[0][0]
     assert drive["geometry"]["planes_per_die"] == 4
-    assert "planes_per_command" not in drive["nand"]
+    assert drive["nand"]["planes_per_command"] == 2
     text = Path(files[1]).read_text()
     tag = "IO_Flow_Parameter_Set_Trace_Based"
     begin, end = text.index(f"<{tag}>"), text.index(f"</{tag}>") + len(f"</{tag}>")
@@ -293,7 +293,10 @@ def test_as_mqsim_planes_of_a_die_are_merged_and_of_a_trace_those_of_a_chip(tmp_
     # Two dies are one here, over which the order still goes die by die.
     allocation = {"policy": "static", "order": "CWDP", "planes_as_die": 2}
     assert (drive["nand"]["planes_per_command"], drive["ftl"]["page_allocation"]) == (2, allocation)
-    assert (drive["nand"]["read_any_block"], drive["scheduler"]["merge_window"]) == (True, 65535)
+    assert (drive["nand"]["any_page"], drive["scheduler"]["merge_window"]) == (True, 65535)
+    assert drive["scheduler"]["merge_by"] == "touch"
+    prepared = changed(tmp_path / "prepared", {"Enabled_Preconditioning": "true"})
+    assert outcome(prepared, as_mqsim=True)[0][0]["scheduler"]["merge_by"] == "write"
 
 
 @pytest.mark.parametrize(("pages", "first"), [("192", [0, 0, 0, 0, 0, 0, 1, 1]), ("4", [0, 0, 0, 0])])

@@ -129,6 +129,18 @@ def test_what_a_result_repeats_can_be_read_again(tmp_path, cli):
             "neighbouring planes are programmed and erased together: give ftl.frontier_planes = 1",
         ),
         (("--set", "scheduler.merge_window=0"), "scheduler.merge_window must not be zero"),
+        (("--set", "scheduler.merge_by=touch"), "scheduler.merge_by asks for commands to different pages"),
+        (
+            (*PLANES, "--set", "nand.any_page=true"),
+            "nand.any_page is true, and 2 planes are programmed at one page: give ftl.frontier_planes = 1",
+        ),
+        (
+            (
+                *(*PLANES, "--set", "ftl.frontier_planes=1", "--set", "nand.any_page=true"),
+                *("--set", "scheduler.merge_by=write", "--set", "ftl.mapping_unit=4KiB"),
+            ),
+            "scheduler.merge_by counts pages by their units, and a unit is 4KiB of a page of 16KiB",
+        ),
         (
             ("--set", "ftl.map={policy='entries',host_link=true}"),
             "ftl.map.host_link is true, and there is no memory of the host: give ftl.map.host_memory",

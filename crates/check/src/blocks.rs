@@ -89,9 +89,9 @@ impl Blocks {
     /// A command was issued: a program takes the next page, a read a page that is programmed.
     #[inline]
     pub fn issued(&self, now: Ns, command: &FlashCommand) -> Checked {
-        let FlashCommand { die, page, .. } = *command;
+        let die = command.die;
         for plane in command.addressed_planes() {
-            let block = command.block[plane];
+            let (block, page) = (command.block[plane], command.page[plane]);
             let pages = self.pages_on_die(die, plane, block);
             match command.kind {
                 CommandKind::Program => require!(

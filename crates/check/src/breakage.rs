@@ -76,7 +76,7 @@ impl BadBlockBook {
                 view.now,
                 "group {group} is {fate:?}, and gets a {:?} of page {}",
                 command.kind,
-                command.page
+                command.page[plane]
             );
         }
         Ok(())

@@ -31,7 +31,7 @@ enum Phase {
 struct Work {
     kind: CommandKind,
     planes: u8,
-    page: u32,
+    page: [u32; 4],
     /// The issuer's number of its first plane.
     transaction: u32,
     block: [u32; 4],
@@ -125,7 +125,7 @@ impl Dies {
         let (total, segments) =
             view.nand.running(id).map_or((Ns::ZERO, 1), |operation| (operation.total, operation.segments));
         let work = Work::of(command);
-        planes_fit(view, command)?;
+        planes_fit(view, command, marks)?;
         if command.kind != CommandKind::Erase {
             let needed = page_time(view, command, marks);
             require!(
@@ -134,7 +134,7 @@ impl Dies {
                 now,
                 "die {id}: {:?} of page {} is to take {total} in the array, and its type takes {needed}",
                 command.kind,
-                command.page
+                command.first_page()
             );
         }
         die.running = Operation { work, total, segments, done: Ns::ZERO, began: begins, suspensions: 0 };
@@ -164,7 +164,7 @@ impl Dies {
             "die {}: {:?} of page {} ends after {done} of array time, it needs {} ({} suspensions)",
             command.die,
             command.kind,
-            command.page,
+            command.first_page(),
             running.total,
             running.suspensions
         );
@@ -325,14 +325,14 @@ fn beside_parked(now: Ns, command: &FlashCommand, parked: &Work, marks: &mut Mar
     marks.hit(if parked.kind == CommandKind::Erase { Mark::ReadBesideErase } else { Mark::ReadBesideProgram });
     for plane in command.addressed_planes() {
         let same_block = parked.planes >> plane & 1 == 1 && parked.block[plane] == command.block[plane];
-        let same_cells = same_block && (parked.kind == CommandKind::Erase || parked.page == command.page);
+        let same_cells = same_block && (parked.kind == CommandKind::Erase || parked.page[plane] == command.page[plane]);
         require!(
             !same_cells,
             SuspendOrder,
             now,
             "die {die}, plane {plane}, block {}: page {} is read while its {:?} is suspended",
             command.block[plane],
-            command.page,
+            command.page[plane],
             parked.kind
         );
         if same_block {

@@ -110,10 +110,10 @@ impl FailedDieBook {
             view.now,
             "die {} takes up page {}, and was to fail before",
             command.die,
-            command.page
+            command.first_page()
         );
         for (plane, access) in command.addressed_planes().zip(accesses) {
-            let page = (plane, command.block[plane], command.page);
+            let page = (plane, command.block[plane], command.page[plane]);
             let missing = self.is_missing(command.die, page);
             match (command.kind, access.source) {
                 (CommandKind::Read, _) => require!(

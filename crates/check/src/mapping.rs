@@ -160,7 +160,7 @@ impl MapBook {
             view.now,
             "die {} reads page {} while {waiting} reads of the map wait",
             command.die,
-            command.page
+            command.first_page()
         );
         *waiting = waiting.saturating_sub(of_map);
         Ok(())

@@ -73,65 +73,59 @@ impl ParityBook {
                 view.now,
                 "die {} programs page {} of group {group} for {:?}, it holds {}",
                 command.die,
-                command.page,
+                command.page[plane],
                 access.source,
                 if is_parity { "parity" } else { "data" }
             );
-            let others = self.seen.entry((group, command.page, in_group)).or_default();
+            let others = self.seen.entry((group, command.page[plane], in_group)).or_default();
             require!(
                 !others.contains(&command.die),
                 Parity,
                 view.now,
                 "die {} has a page already of the stripe of page {} of group {group}",
                 command.die,
-                command.page
+                command.page[plane]
             );
             others.push(command.die);
             if is_parity {
                 marks.hit(Mark::ParityProgrammed);
-                self.parity_dispatched(view, command, group, groups)?;
+                self.parity_dispatched(view, (group, command.page[plane]), groups)?;
             } else {
-                Self::is_in_its_place(view, command, group, access)?;
+                Self::is_in_its_place(view, (command.die, command.page[plane]), group, access)?;
             }
         }
         Ok(())
     }
 
     /// A page of data goes to the die and the page that its unit says.
-    fn is_in_its_place(view: &View<'_>, command: &FlashCommand, group: BlockGroup, access: &Access) -> Checked {
+    fn is_in_its_place(view: &View<'_>, (on, page): (DieId, u32), group: BlockGroup, access: &Access) -> Checked {
         let geometry = view.ftl.geometry();
-        let page = (access.ppa.0 - geometry.first_unit(group).0) / geometry.units_per_page();
-        let (stripe, in_stripe) = (page / (units_of_stripe(geometry) / geometry.units_per_page()), page);
+        let in_group = (access.ppa.0 - geometry.first_unit(group).0) / geometry.units_per_page();
+        let stripe = in_group / (units_of_stripe(geometry) / geometry.units_per_page());
         let dies = data_dies(geometry, group);
-        let die = dies[(in_stripe / geometry.frontier_planes) as usize % dies.len()];
+        let die = dies[(in_group / geometry.frontier_planes) as usize % dies.len()];
         require!(
-            die == command.die && stripe == command.page,
+            die == on && stripe == page,
             Parity,
             view.now,
             "unit {} of group {group} goes to page {} of die {}, it is of page {stripe} of die {die}",
             access.ppa,
-            command.page,
-            command.die
+            page,
+            on
         );
         Ok(())
     }
 
     /// Parity comes behind all data of its stripe.
-    fn parity_dispatched(
-        &mut self,
-        view: &View<'_>,
-        command: &FlashCommand,
-        group: BlockGroup,
-        groups: &Groups,
-    ) -> Checked {
+    fn parity_dispatched(&mut self, view: &View<'_>, (group, page): (BlockGroup, u32), groups: &Groups) -> Checked {
         let geometry = view.ftl.geometry();
         let handed_out = groups.get(group).write_pointer;
         require!(
-            handed_out >= (command.page + 1) * units_of_stripe(geometry),
+            handed_out >= (page + 1) * units_of_stripe(geometry),
             Parity,
             view.now,
             "the parity of page {} of group {group} is programmed, of which {handed_out} units are handed out",
-            command.page
+            page
         );
         self.parity_pages[group.index()] += 1;
         self.pages += 1;

@@ -11,8 +11,14 @@ use crate::rule::{Checked, require};
 /// What a read or program takes in the array by the type of its page.
 #[inline]
 pub fn page_time(view: &View<'_>, command: &FlashCommand, marks: &mut Marks) -> Ns {
+    let times = command.addressed_planes().map(|plane| time_of_page(view, command, plane, marks));
+    times.max().unwrap_or_default()
+}
+
+/// What it takes for the page in one of its planes.
+fn time_of_page(view: &View<'_>, command: &FlashCommand, plane: usize, marks: &mut Marks) -> Ns {
     let NandTiming { read, program, page_types, .. } = view.nand.timing();
-    let page = command.page as usize;
+    let page = command.page[plane] as usize;
     let in_turn = page % read.len();
     let page_type = match page_types {
         PageTypes::InTurn => in_turn,
@@ -36,31 +42,43 @@ pub fn page_time(view: &View<'_>, command: &FlashCommand, marks: &mut Marks) -> 
     }
 }
 
-/// All planes that a command addresses are of one group, and of one block unless the part reads any.
+/// All planes that a command addresses are of one group, and of one block and page unless the part takes others.
 #[inline]
-pub fn planes_fit(view: &View<'_>, command: &FlashCommand) -> Checked {
+pub fn planes_fit(view: &View<'_>, command: &FlashCommand, marks: &mut Marks) -> Checked {
     let first = command.planes.trailing_zeros() as usize;
     if command.planes == 1 << first {
         return Ok(());
     }
-    let NandTiming { planes_per_command, plane_groups, read_any_block, .. } = *view.nand.timing();
+    let NandTiming { planes_per_command, plane_groups, read_any_block, any_page, .. } = *view.nand.timing();
     let (planes, together) = (view.ftl.geometry().planes_per_die as usize, planes_per_command as usize);
     let group = |plane: usize| match plane_groups {
         PlaneGroups::Neighbours => plane / together,
         PlaneGroups::Interleaved => plane % planes.div_ceil(together),
     };
-    let any_block = read_any_block && command.kind == CommandKind::Read;
+    let (any_block, any_page) = match command.kind {
+        CommandKind::Read => (read_any_block || any_page, any_page),
+        CommandKind::Program => (any_page, any_page),
+        CommandKind::Erase => (false, true),
+    };
     for plane in command.addressed_planes() {
         require!(
-            group(plane) == group(first) && (any_block || command.block[plane] == command.block[first]),
+            group(plane) == group(first)
+                && (any_block || command.block[plane] == command.block[first])
+                && (any_page || command.page[plane] == command.page[first]),
             PlanesTogether,
             view.now,
-            "die {}: a {:?} addresses plane {plane}, block {}, beside plane {first}, block {}",
+            "die {}: a {:?} addresses plane {plane}, block {}, page {}, beside plane {first}, block {}, page {}",
             command.die,
             command.kind,
             command.block[plane],
-            command.block[first]
+            command.page[plane],
+            command.block[first],
+            command.page[first]
         );
+        let is_at_first = command.page[plane] == command.page[first] && command.block[plane] == command.block[first];
+        if command.kind == CommandKind::Program && !is_at_first {
+            marks.hit(Mark::PagesOfTheirOwn);
+        }
     }
     Ok(())
 }

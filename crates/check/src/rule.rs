@@ -88,7 +88,7 @@ rules! {
         "A bank of storage-class memory runs one access at a time, from its first copy to its last byte.";
     ChannelDoubleBooked, "channel-double-booked", "A channel moves one transfer at a time.";
     LinkDoubleBooked, "link-double-booked", "The host link moves one transfer at a time in each direction.";
-    PlanesTogether, "planes-together", "A command addresses planes of one group, at one page, and of one block unless the part reads any.";
+    PlanesTogether, "planes-together", "A command addresses planes of one group, at one page of one block unless the part takes others.";
     PulseTime, "pulse-time", "An operation gets exactly the array time it needs, however often it is suspended.";
     CopyPath, "copy-path",
         "What wear levelling copies is read, crosses its channel both ways unless the memory copies by itself, and is written, before its write.";

@@ -253,7 +253,7 @@ impl Space {
                 // Pages of one number go round the dies of a set that hold data.
                 let dies = data_dies(geometry, group);
                 let member = dies.iter().position(|&die| die == command.die).unwrap_or_default();
-                let row = command.page * dies.len() as u32 + member as u32;
+                let row = command.page[plane] * dies.len() as u32 + member as u32;
                 let number = row * geometry.frontier_planes + plane as u32 % geometry.frontier_planes;
                 parts.page_left(geometry.first_unit(group).0 + number * geometry.units_per_page());
             }

@@ -24,6 +24,20 @@ pub enum WriteCompletion {
     Program,
 }
 
+/// Which accesses that wait for a die go together in one command, each in a plane of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MergeBy {
+    /// Those at one page of one block, or of any where a part reads so.
+    #[default]
+    Page,
+    /// Those whose pages were written at the same turn of their planes, counted round the pages of a block. What is not written
+    /// yet goes by its page.
+    Write,
+    /// The same, and what is not written yet has its turn when it is read first: a drive that gives it a place then.
+    Touch,
+}
+
 /// What the drive is joined to the host by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -170,6 +184,8 @@ pub struct EngineConfig {
     pub multi_plane: bool,
     /// How many accesses that wait behind the first one are looked at for that [count].
     pub merge_window: u32,
+    /// Which accesses go together.
+    pub merge_by: MergeBy,
     /// What goes by sector, and not by whole units and pages.
     pub sectors: SectorRules,
     /// Pages one pool's garbage collection may have between read and end of program [count].

@@ -134,7 +134,7 @@ impl<Q: WakeQueue> Run<Q> {
     #[inline]
     pub fn digest_command(&mut self, command: &FlashCommand) {
         let plane = command.planes.trailing_zeros() as usize;
-        let address = u64::from(command.block[plane]) << 32 | u64::from(command.page);
+        let address = u64::from(command.block[plane]) << 32 | u64::from(command.page[plane]);
         let what = u64::from(command.die.0) << 16 | u64::from(command.planes) << 8 | command.kind as u64;
         self.digest.word(self.now.0);
         self.digest.word(what);

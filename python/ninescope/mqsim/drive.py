@@ -75,7 +75,7 @@ def read_drive(
     _nand(part, device, flash)
     _ftl(part, device, flash)
     if as_mqsim:
-        _by_sector(part, flash, traces=traces)
+        _by_sector(part, flash)
         _starts_empty(part, device)
     _map(part, device, flash, cached=cached, flows=flows)
     _controller(part, host, device, cached, flows)
@@ -94,7 +94,7 @@ def read_drive(
         memory.buffer_writes(part, device)
     elif reads_cached and not as_mqsim:
         memory.cache_reads(part, device)
-    _scheduler(part, device, flash, traces=traces)
+    _scheduler(part, device, flash)
     for sheet, section in ((host, _HOST), (device, _DEVICE), (flash, _FLASH)):
         part.settle(sheet, section)
         part.tags |= {tag: (sheet.line_of(tag), value) for tag, value in sheet.values()}
@@ -143,19 +143,15 @@ def _geometry(part: Drive, device: Sheet, flash: Sheet, page_bytes: int | None, 
     part.put("ftl.mapping_unit", part.table["geometry"]["page_size"], "Address_Mapping = PAGE_LEVEL")
 
 
-def _by_sector(part: Drive, flash: Sheet, *, traces: bool) -> None:
-    """Move and merge sectors, and merge commands within a die of those that are one here.
-
-    Not for `traces`: of a long queue MQSim merges programs of any page, which no flash can do. All planes of
-    a chip merge about as many pages that are next in their blocks, and nothing bounds what a trace queues.
-    """
+def _by_sector(part: Drive, flash: Sheet) -> None:
+    """Move and merge sectors, and merge commands within a die of those that are one here."""
     why = "--as mqsim: of each page the sectors alone move that are asked for or written"
     part.put("nand.read_moves", "sectors", why)
     part.put("nand.program_moves", "sectors", why)
     why = "--as mqsim: what the drive holds at the start is merged with nothing, what flows used is"
     part.put("ftl.merges", "sectors", why)
     planes = flash.count("Plane_No_Per_Die", 1, 4)
-    if not traces and part.table["geometry"]["planes_per_die"] > planes:
+    if part.table["geometry"]["planes_per_die"] > planes:
         part.put(
             "nand.planes_per_command", planes, "Plane_No_Per_Die: commands to planes of one die are merged"
         )
@@ -369,21 +365,24 @@ def _controller(part: Drive, host: Sheet, device: Sheet, cached: bool, flows: in
     part.idle("no flow writes through a cache", "Caching_Mechanism", *of_cache)
 
 
-def _merged(part: Drive, *, traces: bool) -> None:
-    """Say which commands are merged. Of `traces` see `_by_sector`."""
+def _merged(part: Drive) -> None:
+    """Say which commands are merged."""
     if not part.as_mqsim:
         why = "commands to two planes of a die are merged only now and then"
         part.put("scheduler.multi_plane", False, why)
         return
-    why = "--as mqsim: commands to planes of a die at a page of a block are merged"
+    why = "--as mqsim: commands to planes of a die are merged"
     part.put("scheduler.multi_plane", True, why)
-    if not traces:
-        why = "--as mqsim: of all that wait; reads of any block, programs of the blocks that are written"
-        part.put("scheduler.merge_window", memory.UNBOUNDED_PAGES, why)
-        part.put("nand.read_any_block", True, why)
+    why = "--as mqsim: of all that wait"
+    part.put("scheduler.merge_window", memory.UNBOUNDED_PAGES, why)
+    why = "--as mqsim: those of equal page numbers, of any block, in any order within a block"
+    if part.starts_empty:
+        why += "; a page that was never written has its place when it is read first"
+    part.put("scheduler.merge_by", "touch" if part.starts_empty else "write", why)
+    part.put("nand.any_page", True, "--as mqsim: what is merged there keeps the order of its plane here")
 
 
-def _scheduler(part: Drive, device: Sheet, flash: Sheet, *, traces: bool) -> None:
+def _scheduler(part: Drive, device: Sheet, flash: Sheet) -> None:
     if (
         device.one_of("Transaction_Scheduling_Policy", ("PRIORITY_OUT_OF_ORDER", "OUT_OF_ORDER"))
         == "OUT_OF_ORDER"
@@ -396,7 +395,7 @@ def _scheduler(part: Drive, device: Sheet, flash: Sheet, *, traces: bool) -> Non
     if part.as_mqsim:
         why = "--as mqsim: a channel asks for commands when no read data wait"
         part.put("scheduler.channel", "read-data-first", why)
-    _merged(part, traces=traces)
+    _merged(part)
     if part.as_mqsim or not flash.has("CMD_Suspension_Support"):
         return
     if "ERASE" not in flash.one_of("CMD_Suspension_Support", ("NONE", "ERASE", "PROGRAM", "PROGRAM_ERASE")):

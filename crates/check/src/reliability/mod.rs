@@ -197,13 +197,13 @@ impl ReliabilityBook {
         let geometry = view.ftl.geometry();
         match command.kind {
             CommandKind::Read => self.reads.sensed(view, command)?,
-            CommandKind::Program if command.page == 0 => {
-                for plane in command.addressed_planes() {
+            CommandKind::Program => {
+                for plane in command.addressed_planes().filter(|&plane| command.page[plane] == 0) {
                     let group = group_of_block(geometry, command.die, plane, command.block[plane]);
                     self.refresh.programmed(view, group);
                 }
             }
-            _ => {}
+            CommandKind::Erase => {}
         }
         Ok(())
     }

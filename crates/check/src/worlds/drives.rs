@@ -101,7 +101,7 @@ fn leave_out_flash(drive: &mut toml::Table) {
     for key in of_flash.map(|key| format!("controller.{key}")) {
         take_at(drive, &key);
     }
-    for key in ["scheduler.suspend", "scheduler.multi_plane", "scheduler.merge_window"] {
+    for key in ["scheduler.suspend", "scheduler.multi_plane", "scheduler.merge_window", "scheduler.merge_by"] {
         take_at(drive, key);
     }
 }
@@ -139,6 +139,14 @@ fn planes_apart(dice: &mut Dice, drive: &mut toml::Table) {
     }
     if dice.of("merge window").chance(40) {
         put_at(drive, "scheduler.merge_window", i64::from(dice.of("window").small(1, 40)));
+    }
+    let mut any_page = dice.of("any page");
+    if frontier == 1 && any_page.chance(30) {
+        put_at(drive, "nand.any_page", true);
+        let unit_of_page = bytes_at(drive, "ftl.mapping_unit") == bytes_at(drive, "geometry.page_size");
+        if any_page.chance(60) && unit_of_page {
+            put_at(drive, "scheduler.merge_by", any_page.one_of(&["write", "touch"]));
+        }
     }
 }
 
@@ -318,6 +326,7 @@ fn nand(dice: &mut Dice) -> NandConfig {
         suspend_recover: within_half_a_loop(dice.time(0, 5)),
         resume_ramp: within_half_a_loop(dice.time(0, 5)),
         read_any_block: dice.chance(30),
+        any_page: false,
         planes_per_command: None,
         plane_groups: PlaneGroupsConfig::default(),
         endurance_cycles: None,

@@ -198,7 +198,7 @@ fn section_of<'a>(drive: &'a mut toml::Table, section: &str) -> Option<&'a mut t
 }
 
 /// The plainest values of options: table, key, value.
-fn plain_values() -> [(&'static str, &'static str, toml::Value); 33] {
+fn plain_values() -> [(&'static str, &'static str, toml::Value); 35] {
     [
         ("geometry", "channels", 1.into()),
         ("geometry", "packages_per_channel", 1.into()),
@@ -215,6 +215,7 @@ fn plain_values() -> [(&'static str, &'static str, toml::Value); 33] {
         ("ftl", "merges", "units".into()),
         ("nand", "cell", "slc".into()),
         ("nand", "read_any_block", false.into()),
+        ("nand", "any_page", false.into()),
         ("nand", "planes_per_command", 4.into()),
         ("nand", "read_moves", "units".into()),
         ("nand", "program_moves", "pages".into()),
@@ -226,6 +227,7 @@ fn plain_values() -> [(&'static str, &'static str, toml::Value); 33] {
         ("controller", "write_completion", "buffer".into()),
         ("scheduler", "transactions", "reads-first".into()),
         ("scheduler", "suspend", "none".into()),
+        ("scheduler", "merge_by", "page".into()),
         ("scheduler", "multi_plane", false.into()),
         ("scm", "wear_leveling", "none".into()),
         ("scm", "wear_leveling_copies", "in-memory".into()),

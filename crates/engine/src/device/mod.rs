@@ -574,6 +574,7 @@ mod tests {
             resume_ramp: Ns(1),
             channel_rate: Rate(0),
             read_any_block: false,
+            any_page: false,
             planes_per_command: 4,
             plane_groups: PlaneGroups::Neighbours,
         };
@@ -588,6 +589,7 @@ mod tests {
             page_timeout: None,
             multi_plane: true,
             merge_window: 8,
+            merge_by: crate::config::MergeBy::default(),
             sectors: SectorRules::default(),
             gc_pages_in_flight: 1,
             throttle: Default::default(),

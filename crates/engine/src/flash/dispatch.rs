@@ -4,7 +4,7 @@ use ninescope_kernel::{NONE, WakeQueue};
 use ninescope_media::nand::{CommandKind, DieState, FlashCommand};
 use ninescope_model::{DieId, Occupancy, Pool};
 
-use super::Flash;
+use super::{Flash, merging};
 use crate::run::Run;
 use crate::sched::Phase;
 use crate::transaction::{QueueClass, Transaction, TransactionStore};
@@ -115,72 +115,23 @@ impl Flash {
         if self.classes.is_some() {
             self.take_by_class(run, die, class);
         }
-        let link = TransactionStore::link;
         let queue = self.dies[die.0].queue(class);
         let slab = &mut run.transactions.slab;
-        let first = queue.pop_front(slab, link).expect("the scheduler picks a class that waits");
+        let first = queue.pop_front(slab, TransactionStore::link).expect("the scheduler picks a class that waits");
         let kind = match class {
             QueueClass::HostRead | QueueClass::MoveRead | QueueClass::IdleRead => CommandKind::Read,
             _ => CommandKind::Program,
         };
-        let first_unit = self.geometry.locate(slab[first].ppa());
-        let (pool, block) = self.geometry.pool_and_block(first_unit.group);
-        let plane = self.geometry.first_plane_of_pool(pool) + first_unit.plane_in_group;
-        let mut command = FlashCommand { kind, die, page: first_unit.page, ..FlashCommand::default() };
-        let unit_bytes = self.geometry.unit_bytes;
+        let (geometry, sectors) = (&self.geometry, &self.sectors);
         // A read moves the units asked for, a program the whole page.
-        let moved = |access: &Transaction| match (&self.sectors, kind) {
-            (Some(sectors), _) => sectors.moved(access, &self.geometry, kind == CommandKind::Read),
-            (None, CommandKind::Read) => access.read_bytes(unit_bytes),
-            (None, _) => self.geometry.page_bytes,
+        let moved = |access: &Transaction| match (sectors, kind) {
+            (Some(sectors), _) => sectors.moved(access, geometry, kind == CommandKind::Read),
+            (None, CommandKind::Read) => access.read_bytes(geometry.unit_bytes),
+            (None, _) => geometry.page_bytes,
         };
-        let add = |command: &mut FlashCommand, plane: u32, block: u32, index: u32, bytes: u32| {
-            let plane = plane as usize;
-            command.planes |= 1 << plane;
-            command.block[plane] = block;
-            command.bytes[plane] = bytes;
-            command.transaction[plane] = index;
-        };
-        add(&mut command, plane, block, first, moved(&slab[first]));
-        // What is read again is sensed in its own way.
-        if self.multi_plane && slab[first].attempts == 0 {
-            let any_block = kind == CommandKind::Read && self.read_any_block;
-            let (mut previous, mut index) = (NONE, queue.head());
-            // A program that cannot run beside the first one holds back those behind it in its pool: the pages of
-            // a group are programmed in order.
-            // Planes that no command has together with the first one count as taken.
-            let mut taken = command.planes | self.planes_apart[plane as usize];
-            let planes_of_pool = (1 << self.geometry.frontier_planes) - 1;
-            for _ in 0..self.merge_window {
-                if index == NONE || command.plane_count() == self.geometry.planes_per_die {
-                    break;
-                }
-                let Transaction { next, attempts, page, .. } = slab[index];
-                if kind == CommandKind::Read && page != first_unit.page {
-                    // Most reads that wait: where else they lie is not asked.
-                    (previous, index) = (index, next);
-                    continue;
-                }
-                let other = self.geometry.locate(slab[index].ppa());
-                let (other_pool, other_block) = self.geometry.pool_and_block(other.group);
-                let other_plane = self.geometry.first_plane_of_pool(other_pool) + other.plane_in_group;
-                let fits = taken >> other_plane & 1 == 0
-                    && attempts == 0
-                    && other.page == first_unit.page
-                    && (any_block || other_block == block);
-                if fits {
-                    taken |= 1 << other_plane;
-                    queue.remove_after(slab, previous, link);
-                    add(&mut command, other_plane, other_block, index, moved(&slab[index]));
-                } else {
-                    if kind == CommandKind::Program {
-                        taken |= planes_of_pool << self.geometry.first_plane_of_pool(other_pool);
-                    }
-                    previous = index;
-                }
-                index = next;
-            }
-        }
+        let mut command = FlashCommand { kind, die, ..FlashCommand::default() };
+        merging::add(&mut command, merging::place_of(&slab[first], geometry), first, moved(&slab[first]));
+        self.merging.add_those_beside(&mut command, (queue, slab), geometry, moved);
         self.dies[die.0].taken_from(class);
         command
     }

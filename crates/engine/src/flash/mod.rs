@@ -15,6 +15,7 @@ mod flush;
 mod line;
 mod loads;
 mod map;
+mod merging;
 mod parity;
 mod phases;
 mod programs;
@@ -25,12 +26,13 @@ mod suspend;
 mod tenants;
 mod throttle;
 mod trims;
+mod turns;
 mod zoned;
 
 use ninescope_ftl::{Ftl, Partitions};
 use ninescope_kernel::Ns;
 use ninescope_media::nand::{FlashCommand, Nand};
-use ninescope_model::{ChannelId, DieId, Geometry, PLANES_MAX, Pool, UrgencyClass};
+use ninescope_model::{ChannelId, DieId, Geometry, Pool, UrgencyClass};
 
 use crate::config::{EngineConfig, WriteCompletion};
 use crate::meter::DieLedger;
@@ -57,6 +59,7 @@ use failed_dies::FailedDies;
 use flush::FlushEpochs;
 use line::WriteLines;
 use loads::Loads;
+use merging::Merging;
 use programs::Programs;
 use sectors::Sectors;
 use throttle::Throttle;
@@ -86,14 +89,9 @@ pub struct Flash {
     /// The classes of tenants, where the scheduler goes by them.
     classes: Option<Box<[UrgencyClass]>>,
     suspend_policy: Option<Box<dyn SuspendPolicy>>,
-    multi_plane: bool,
-    /// How many waiting accesses are looked at to fill the other planes of a command [count].
-    merge_window: u32,
+    merging: Merging,
     /// What goes by sector; nothing where whole units and pages do.
     sectors: Option<Box<Sectors>>,
-    read_any_block: bool,
-    /// By plane: those that no command addresses which addresses it, a bit each.
-    planes_apart: [u8; PLANES_MAX as usize],
     /// What the allocation has dies measured by; nothing where it asks for nothing.
     loads: Option<Loads>,
     write_completion: WriteCompletion,
@@ -134,11 +132,8 @@ impl Flash {
             dies: Stations::new(dies, channels, config.scheduler.build(), &config.channel),
             classes: None,
             suspend_policy: config.suspend.build(),
-            multi_plane: config.multi_plane,
-            merge_window: config.merge_window,
+            merging: Merging::new(config, &ftl, &nand),
             sectors: Sectors::new(&config.sectors, &ftl, Programs::stripes_of(&ftl)),
-            read_any_block: nand.reads_any_block(),
-            planes_apart: std::array::from_fn(|plane| nand.planes_apart_from(plane as u32)),
             loads: Loads::new(ftl.load_measure(), &geometry, &nand),
             write_completion: config.write_completion,
             programs: Programs::new(config, &ftl),

@@ -38,6 +38,9 @@ impl Flash {
     ) -> u32 {
         let die = self.die_in(group, transaction.ppa());
         transaction.page = self.geometry.page_in_group(group, transaction.ppa());
+        if let Some(turns) = &mut self.merging.turns {
+            transaction.page = turns.of_access(&transaction, self.ftl.content(transaction.ppa()), &self.geometry);
+        }
         let index = run.transactions.insert(run.now, transaction);
         if run.firmware.is_some() && Self::is_decided_later(run, group, index) {
             return index;

@@ -457,6 +457,7 @@ fn slower(bench: &Bench, k: u64) -> Bench {
         resume_ramp: Ns(bench.timing.resume_ramp.0 * k),
         channel_rate: Rate(bench.timing.channel_rate.0 / k),
         read_any_block: bench.timing.read_any_block,
+        any_page: bench.timing.any_page,
         planes_per_command: bench.timing.planes_per_command,
         plane_groups: bench.timing.plane_groups,
     };

@@ -12,7 +12,7 @@ use crate::throttle::six_writes_that_are_held_back;
 use crate::trims::{trimmed_before_collection, trims_at_rest, trims_before_writes};
 use crate::whole_erase::formatted;
 use ninescope_engine::{
-    ChannelArbitrationConfig, EngineCounters, SimulationError, TransactionSchedulerConfig, WriteCompletion,
+    ChannelArbitrationConfig, EngineCounters, MergeBy, SimulationError, TransactionSchedulerConfig, WriteCompletion,
 };
 use ninescope_ftl::FtlCounters;
 use ninescope_kernel::{Ns, Rate};
@@ -114,7 +114,7 @@ fn a_stripe_that_preparing_left_half_programmed_is_completed_plane_by_plane() {
     assert_eq!(run.latency(0), 0, "nothing waits for the FLUSH");
     let programs = run.issued(CommandKind::Program);
     assert_eq!(programs.len(), 1);
-    assert_eq!((programs[0].0, programs[0].1.planes, programs[0].1.page), (10, 0b10, 0));
+    assert_eq!((programs[0].0, programs[0].1.planes, programs[0].1.first_page()), (10, 0b10, 0));
 }
 
 #[test]
@@ -128,8 +128,72 @@ fn merging_planes_never_reorders_the_programs_of_one_plane() {
     let pages = [2, 1, 4, 3].map(|page| write_units(10, page * 4, 4));
     let run = drive.run([write_units(0, 0, 4)].into_iter().chain(pages).collect());
     let order: Vec<(u8, u32)> =
-        run.issued(CommandKind::Program).iter().map(|(_, program)| (program.planes, program.page)).collect();
+        run.issued(CommandKind::Program).iter().map(|(_, program)| (program.planes, program.first_page())).collect();
     assert_eq!(order, [(0b01, 0), (0b01, 1), (0b10, 0), (0b01, 2), (0b10, 1)]);
+}
+
+/// A drive of two independent planes, even pages of the host's space in plane 0, which merges by this.
+fn planes_that_take_any_page(merge_by: MergeBy) -> Drive {
+    let mut drive = two_planes();
+    (drive.frontier_planes, drive.pages, drive.logical_units) = (1, 32, 256);
+    drive.page_allocation = policy("static");
+    drive.timing.any_page = true;
+    drive.engine.merge_by = merge_by;
+    drive
+}
+
+/// Planes and pages of its commands of a kind, in order.
+fn planes_and_pages(run: &Outcome, kind: CommandKind) -> Vec<(u8, [u32; 2])> {
+    run.issued(kind).iter().map(|(_, command)| (command.planes, [command.page[0], command.page[1]])).collect()
+}
+
+#[test]
+fn programs_of_one_turn_of_their_planes_go_together_and_planes_keep_their_order() {
+    // Behind the first program wait plane 0 page 1, plane 1 page 0, plane 0 page 2, plane 1 page 1. Page 1 of plane 0 finds
+    // one of the second turn in plane 1 too, for which its page 0 goes; its page 1 is left as one of the first turn.
+    let drive = |merge_by| {
+        let pages = [2, 1, 4, 3].map(|page| write_units(10, page * 4, 4));
+        planes_that_take_any_page(merge_by).run([write_units(0, 0, 4)].into_iter().chain(pages).collect())
+    };
+    for merge_by in [MergeBy::Write, MergeBy::Touch] {
+        let run = drive(merge_by);
+        let order = planes_and_pages(&run, CommandKind::Program);
+        assert_eq!(order, [(0b01, [0, 0]), (0b11, [1, 0]), (0b01, [2, 0]), (0b10, [0, 1])]);
+        assert_eq!(run.counters().multi_plane_programs, 1);
+    }
+    assert_eq!(drive(MergeBy::Page).counters().multi_plane_programs, 0);
+}
+
+#[test]
+fn what_was_never_written_has_its_turn_when_it_is_read_first() {
+    // Read are, in this order: plane 0 page 2 and, while it is read, page 5; plane 1 page 3 and page 0. The second ones of the
+    // planes go together. Later the first ones wait behind another read, and go together.
+    let drive = |merge_by| {
+        let mut drive = planes_that_take_any_page(merge_by);
+        drive.prepared = (0..128).collect();
+        let first = [(0, 4), (10, 10), (11, 7), (12, 1)];
+        let again = [(1_000_000, 20), (1_000_010, 4), (1_000_011, 7)];
+        drive.run(first.into_iter().chain(again).map(|(at, page)| read_units(at, page * 4, 4)).collect())
+    };
+    let order = planes_and_pages(&drive(MergeBy::Touch), CommandKind::Read);
+    let together = [(0b11, [5, 0]), (0b11, [2, 3])];
+    assert_eq!(order, [(0b01, [2, 0]), together[0], (0b10, [0, 3]), (0b01, [10, 0]), together[1]]);
+    for merge_by in [MergeBy::Page, MergeBy::Write] {
+        assert_eq!(drive(merge_by).counters().multi_plane_reads, 0);
+    }
+}
+
+#[test]
+fn a_program_of_pages_of_two_types_takes_as_long_as_the_slower() {
+    // Two bits to a cell: the second page of a block takes 300 us more.
+    let mut drive = planes_that_take_any_page(MergeBy::Write);
+    drive.timing.read = vec![Ns(READ); 2];
+    drive.timing.program = vec![Ns(PROGRAM), Ns(PROGRAM + 300_000)];
+    let pages = [2, 1, 4, 3].map(|page| write_units(10, page * 4, 4));
+    let run = drive.run([write_units(0, 0, 4)].into_iter().chain(pages).collect());
+    let ended = run.ended(CommandKind::Program);
+    let slower = ended[1] - ended[0];
+    assert_eq!(slower, PAGE_PROGRAM + 300_000 + COMMAND + PAGE_TRANSFER);
 }
 
 // ---- padding and FLUSH -------------------------------------------------------------------------------

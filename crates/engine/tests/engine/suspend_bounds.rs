@@ -328,7 +328,7 @@ proptest! {
                 prop_assert_eq!(erase.pulse_time(), u64::from(loops) * loop_time, "{}", suspend);
             }
             for program in seen.of_kind(CommandKind::Program) {
-                let time = [399_989, 700_001][program.command.page as usize % 2];
+                let time = [399_989, 700_001][program.command.first_page() as usize % 2];
                 prop_assert_eq!(program.pulse_time(), time, "{}", suspend);
                 prop_assert!(program.suspensions() < u64::from(pulses), "a stop at the end is an end");
             }

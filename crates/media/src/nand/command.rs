@@ -29,8 +29,8 @@ pub struct FlashCommand {
     pub die: DieId,
     /// How often a read senses its pages beyond once [count].
     pub more_senses: u8,
-    /// Page offset within each addressed block; an erase ignores it.
-    pub page: u32,
+    /// Per plane: page offset within the block; an erase ignores it.
+    pub page: [u32; 4],
     /// Per plane: block index within the plane.
     pub block: [u32; 4],
     /// Per plane: bytes that move over the channel [B].
@@ -50,6 +50,12 @@ impl FlashCommand {
             planes &= planes.wrapping_sub(1);
             is_any.then_some(plane)
         })
+    }
+
+    /// The page in the first plane that is addressed.
+    #[inline]
+    pub fn first_page(&self) -> u32 {
+        self.page[self.planes.trailing_zeros() as usize & 3]
     }
 
     /// How many planes are addressed.

@@ -33,6 +33,9 @@ pub enum IllegalCommand {
     /// A multi-plane command must address the same block index in all its planes.
     #[error("die {die}, plane {plane}: block {block} where the first plane has block {first_block}")]
     BlocksDiffer { die: DieId, plane: u32, block: u32, first_block: u32 },
+    /// The planes are to read or program different pages, and the part does not.
+    #[error("die {die}, plane {plane}: page {page} beside page {first_page} in the first plane")]
+    PagesDiffer { die: DieId, plane: u32, page: u32, first_page: u32 },
     /// One command addresses planes that lie in one group of so many.
     #[error(
         "die {die}, plane {plane}: the command begins in plane {first_plane}, and addresses {together} planes together"
@@ -95,8 +98,12 @@ impl Nand {
         if command.planes & !self.durations.together[first_plane as usize] != 0 {
             return Err(IllegalCommand::PlanesApart { die, plane: last_plane, first_plane, together });
         }
-        let any_block = command.kind == CommandKind::Read && self.durations.read_any_block;
-        let first_block = command.block[command.planes.trailing_zeros() as usize];
+        let (any_block, any_page) = match command.kind {
+            CommandKind::Read => (self.durations.read_any_block || self.durations.any_page, self.durations.any_page),
+            CommandKind::Program => (self.durations.any_page, self.durations.any_page),
+            CommandKind::Erase => (false, true),
+        };
+        let (first_block, first_page) = (command.block[first_plane as usize], command.first_page());
         for plane in command.addressed_planes() {
             let block = command.block[plane];
             if block >= self.blocks.blocks_per_plane {
@@ -105,14 +112,18 @@ impl Nand {
             if block != first_block && !any_block {
                 return Err(IllegalCommand::BlocksDiffer { die, plane: plane as u32, block, first_block });
             }
+            let page = command.page[plane];
+            if page != first_page && !any_page {
+                return Err(IllegalCommand::PagesDiffer { die, plane: plane as u32, page, first_page });
+            }
         }
         Ok(())
     }
 
     fn check_read(&self, command: &FlashCommand, parked: Option<&Operation>) -> Result<(), IllegalCommand> {
-        let FlashCommand { die, page, .. } = *command;
+        let die = command.die;
         for plane in command.addressed_planes() {
-            let block = command.block[plane];
+            let (block, page) = (command.block[plane], command.page[plane]);
             if let Some(parked) = parked {
                 check_beside_parked(command, plane, &parked.command)?;
             }
@@ -124,9 +135,9 @@ impl Nand {
     }
 
     fn check_program(&self, command: &FlashCommand) -> Result<(), IllegalCommand> {
-        let FlashCommand { die, page, .. } = *command;
+        let die = command.die;
         for plane in command.addressed_planes() {
-            let block = command.block[plane];
+            let (block, page) = (command.block[plane], command.page[plane]);
             if page >= self.blocks.pages_per_block {
                 return Err(IllegalCommand::NoSuchPage { die, plane: plane as u32, block, page });
             }
@@ -153,14 +164,14 @@ fn check_readiness(machine: &Die, command: &FlashCommand) -> Result<(), IllegalC
 
 /// Cells that are half erased or half programmed hold no data.
 fn check_beside_parked(read: &FlashCommand, plane: usize, parked: &FlashCommand) -> Result<(), IllegalCommand> {
-    let (die, block, page) = (read.die, read.block[plane], read.page);
+    let (die, block, page) = (read.die, read.block[plane], read.page[plane]);
     if parked.planes >> plane & 1 == 0 || parked.block[plane] != block {
         return Ok(());
     }
     let plane = plane as u32;
     match parked.kind {
         CommandKind::Erase => Err(IllegalCommand::BlockBeingErased { die, plane, block, page }),
-        CommandKind::Program if parked.page == page => {
+        CommandKind::Program if parked.page[plane as usize] == page => {
             Err(IllegalCommand::PageBeingProgrammed { die, plane, block, page })
         }
         CommandKind::Program | CommandKind::Read => Ok(()),

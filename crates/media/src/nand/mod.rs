@@ -99,6 +99,7 @@ impl Nand {
             resume_ramp: one,
             channel_rate: Rate(0),
             read_any_block: false,
+            any_page: false,
             planes_per_command: 4,
             plane_groups: PlaneGroups::Neighbours,
         };
@@ -258,6 +259,11 @@ impl Nand {
         self.durations.read_any_block
     }
 
+    /// Whether a multi-plane read or program may address different pages.
+    pub fn takes_any_page(&self) -> bool {
+        self.durations.any_page
+    }
+
     /// The planes that no command addresses which addresses this one, one bit each.
     pub fn planes_apart_from(&self, plane: u32) -> u8 {
         self.durations.together.get(plane as usize).map_or(0, |&together| !together)
@@ -373,7 +379,7 @@ fn pulse_time_lost(running: &Operation, done: Ns) -> IllegalCommand {
         die: command.die,
         plane,
         block: command.block[plane as usize & 3],
-        page: command.page,
+        page: command.page[plane as usize & 3],
         done_ns: done.0,
         total_ns: running.total.0,
     }

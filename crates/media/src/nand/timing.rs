@@ -39,6 +39,8 @@ pub struct NandTiming {
     pub channel_rate: Rate,
     /// Whether a multi-plane read may address a different block in each plane.
     pub read_any_block: bool,
+    /// Whether a multi-plane read or program may address a different page, of any block, in each plane.
+    pub any_page: bool,
     /// Planes that one command may address [count].
     pub planes_per_command: u32,
     /// Which planes these are.
@@ -154,6 +156,7 @@ pub(super) struct Durations {
     pub(super) suspend_recover: Ns,
     pub(super) resume_ramp: Ns,
     pub(super) read_any_block: bool,
+    pub(super) any_page: bool,
     pub(super) planes_per_command: u32,
     /// By plane: those that one command may address with it, a bit each.
     pub(super) together: [u8; PLANES_MAX as usize],
@@ -178,6 +181,7 @@ impl Durations {
             suspend_recover: timing.suspend_recover,
             resume_ramp: timing.resume_ramp,
             read_any_block: timing.read_any_block,
+            any_page: timing.any_page,
             planes_per_command: timing.planes_per_command,
             together: std::array::from_fn(|plane| {
                 timing.plane_groups.group_of(plane as u32, geometry.planes_per_die, timing.planes_per_command)
@@ -207,10 +211,17 @@ impl Durations {
         match command.kind {
             CommandKind::Read => {
                 let senses = u64::from(command.more_senses) + 1;
-                (Ns(self.read[self.page_type(command.page)].0 * senses), 1)
+                (Ns(self.slowest(&self.read, command).0 * senses), 1)
             }
-            CommandKind::Program => (self.program[self.page_type(command.page)], self.program_pulses),
+            CommandKind::Program => (self.slowest(&self.program, command), self.program_pulses),
             CommandKind::Erase => (Ns(self.erase_loop.0 * u64::from(erase_loops)), erase_loops),
         }
+    }
+
+    /// The longest of the times that its pages take by their types.
+    #[inline]
+    fn slowest(&self, times: &[Ns; PAGE_TYPES_MAX], command: &FlashCommand) -> Ns {
+        let of_plane = |plane: usize| times[self.page_type(command.page[plane])];
+        command.addressed_planes().map(of_plane).max().unwrap_or_default()
     }
 }

@@ -160,6 +160,23 @@ fn a_multi_plane_command_addresses_one_block_index_but_for_reads_of_any_block() 
 }
 
 #[test]
+fn a_multi_plane_command_addresses_one_page_but_where_the_part_takes_any() {
+    // Block 0 holds three pages, block 1 too.
+    let apart = |kind, pages| FlashCommand { block: [9, 1, 0, 9], page: pages, ..command(kind, 0b0110, 0, 0) };
+    let (reads, programs) = (apart(CommandKind::Read, [9, 2, 1, 9]), apart(CommandKind::Program, [9, 3, 3, 9]));
+    let strict = Harness::with(NandTiming { read_any_block: true, ..timing() });
+    let differ = Err(IllegalCommand::PagesDiffer { die: DIE, plane: 2, page: 1, first_page: 2 });
+    assert_eq!(strict.probe(&reads), differ);
+    let any = Harness::with(NandTiming { any_page: true, ..timing() });
+    assert_eq!((any.probe(&reads), any.probe(&programs)), (Ok(()), Ok(())));
+    // Each plane programs its next page all the same.
+    let early = apart(CommandKind::Program, [9, 3, 4, 9]);
+    let (plane, page, next_page) = (2, 4, 3);
+    let out_of_order = IllegalCommand::ProgramOutOfOrder { die: DIE, plane, block: 0, page, next_page };
+    assert_eq!(any.probe(&early), Err(out_of_order));
+}
+
+#[test]
 fn a_command_addresses_planes_of_one_group_of_neighbours() {
     let pairs = Harness::with(NandTiming { planes_per_command: 2, ..timing() });
     let apart = Err(IllegalCommand::PlanesApart { die: DIE, plane: 2, first_plane: 1, together: 2 });

@@ -55,9 +55,9 @@ enum Verdict {
 impl Verdict {
     /// The answer to `command` in `state`, word by word. The first plane that breaks a rule is named.
     fn answer(self, command: &FlashCommand, state: DieState) -> Result<(), IllegalCommand> {
-        let FlashCommand { die, kind, page, .. } = *command;
+        let FlashCommand { die, kind, .. } = *command;
         let plane = command.planes.trailing_zeros();
-        let block = command.block[plane as usize];
+        let (block, page) = (command.block[plane as usize], command.page[plane as usize]);
         Err(match self {
             Legal => return Ok(()),
             NotReady => IllegalCommand::DieNotReady { die, state, kind },

@@ -69,6 +69,7 @@ pub fn engine_config(
         page_timeout: controller.page_timeout.map(|timeout| Ns(timeout.0)),
         multi_plane: scheduler.multi_plane,
         merge_window: merge_window(drive)?,
+        merge_by: scheduler.merge_by,
         sectors: sector_rules(drive)?,
         gc_pages_in_flight: drive
             .config

@@ -1,5 +1,6 @@
 //! The flash of a drive: its shape, its time constants, what its blocks bear.
 
+use ninescope_engine::MergeBy;
 use ninescope_ftl::BreakdownConfig;
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::health::{LimitByWear, SuspendLimit, WearPoint};
@@ -94,6 +95,7 @@ pub fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
         resume_ramp: ns(&nand.resume_ramp),
         channel_rate: Rate(nand.channel_rate.0),
         read_any_block: nand.read_any_block,
+        any_page: nand.any_page,
         planes_per_command: nand.planes_per_command.unwrap_or(PLANES_MAX),
         plane_groups: match nand.plane_groups {
             PlaneGroupsConfig::Neighbours => PlaneGroups::Neighbours,
@@ -101,6 +103,7 @@ pub fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
         },
     };
     check_planes_per_command(drive)?;
+    check_any_page(drive)?;
     timing.check().map_err(|error| drive.error_at(&format!("nand.{}", error.key), &error.message))?;
     let cost = timing.suspend_recover + timing.resume_ramp;
     if drive.config.scheduler.suspend.chosen().build().is_some() && cost > timing.erase_loop {
@@ -132,6 +135,36 @@ fn page_types(drive: &LoadedDrive) -> Result<PageTypes, Error> {
 }
 
 /// A frontier is erased by one command.
+/// Commands of any page, and what goes together in them.
+fn check_any_page(drive: &LoadedDrive) -> Result<(), Error> {
+    let shape = flash_shape(drive)?;
+    let frontier = drive.config.ftl.frontier_planes.unwrap_or(shape.planes_per_die);
+    let merge_by = drive.config.scheduler.merge_by;
+    if !flash(drive)?.any_page {
+        return match merge_by {
+            MergeBy::Page => Ok(()),
+            MergeBy::Write | MergeBy::Touch => {
+                let message = "asks for commands to different pages of the planes: give nand.any_page = true";
+                Err(drive.error_at("scheduler.merge_by", message))
+            }
+        };
+    }
+    if frontier > 1 {
+        let message =
+            format!("is true, and {frontier} planes are programmed at one page: give ftl.frontier_planes = 1");
+        return Err(drive.error_at("nand.any_page", &message));
+    }
+    let unit = drive.config.ftl.mapping_unit;
+    if merge_by != MergeBy::Page && unit.0 != shape.page_size.0 {
+        let message = format!(
+            "counts pages by their units, and a unit is {unit} of a page of {}: give ftl.mapping_unit = \"{}\"",
+            shape.page_size, shape.page_size
+        );
+        return Err(drive.error_at("scheduler.merge_by", &message));
+    }
+    Ok(())
+}
+
 fn check_planes_per_command(drive: &LoadedDrive) -> Result<(), Error> {
     let planes = flash_shape(drive)?.planes_per_die;
     let frontier = drive.config.ftl.frontier_planes.unwrap_or(planes);

@@ -48,6 +48,7 @@ fn check_without_flash(drive: &LoadedDrive) -> Result<(), Error> {
         ("scheduler.suspend", scheduler.suspend != SuspendPolicyConfig::default()),
         ("scheduler.multi_plane", scheduler.multi_plane != of_none.multi_plane),
         ("scheduler.merge_window", scheduler.merge_window != of_none.merge_window),
+        ("scheduler.merge_by", scheduler.merge_by != of_none.merge_by),
     ];
     let of_ftl = || ftl_key(ftl).map(|key| format!("ftl.{key}"));
     let key = given.into_iter().find(|(_, given)| *given).map(|(key, _)| key.to_owned()).or_else(of_ftl);

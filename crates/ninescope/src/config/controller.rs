@@ -1,7 +1,7 @@
 //! The controller in a drive description, and the schedulers in it.
 
 use ninescope_engine::{
-    ChannelArbitrationConfig, HostArbitrationConfig, Interface, LinkCarries, LinkReads, SuspendPolicyConfig,
+    ChannelArbitrationConfig, HostArbitrationConfig, Interface, LinkCarries, LinkReads, MergeBy, SuspendPolicyConfig,
     TransactionSchedulerConfig, WriteCompletion,
 };
 use ninescope_model::schema::above_zero;
@@ -149,6 +149,9 @@ pub struct SchedulerConfig {
     #[serde(skip_serializing_if = "is_merge_window")]
     #[schemars(range(min = 1))]
     pub merge_window: u32,
+    /// Which accesses go together.
+    #[serde(skip_serializing_if = "is_default")]
+    pub merge_by: MergeBy,
 }
 
 impl Default for SchedulerConfig {
@@ -160,6 +163,7 @@ impl Default for SchedulerConfig {
             suspend: SuspendPolicyConfig::default(),
             multi_plane: true,
             merge_window: MERGE_WINDOW,
+            merge_by: MergeBy::default(),
         }
     }
 }

@@ -143,6 +143,9 @@ pub struct NandConfig {
     /// Whether one multi-plane read may address different blocks.
     #[serde(default)]
     pub read_any_block: bool,
+    /// Whether one multi-plane read or program may address different pages, of different blocks.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub any_page: bool,
     /// Planes that one command may address [count]; absent: all of a die.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(transform = above_zero)]

@@ -64,7 +64,8 @@ impl Work {
         (class, source): (QueueClass, Source),
         [requests, own_of]: [Requests; 2],
     ) -> Self {
-        let FlashCommand { planes, block, page, .. } = *command;
+        let FlashCommand { planes, block, .. } = *command;
+        let page = command.first_page();
         Self { class, source, planes, block, page, requests, own_of, ..Self::default() }
     }
 

@@ -38,6 +38,7 @@ fn what_is_of_flash_is_refused_on_a_drive_without() {
         "scheduler.suspend=immediate",
         "scheduler.multi_plane=false",
         "scheduler.merge_window=1",
+        "scheduler.merge_by=touch",
         "ftl.map=entries",
         "ftl.merges=sectors",
         "ftl.throttle=proportional",

@@ -145,7 +145,7 @@ impl PageReads {
         let page = StripePage {
             die: command.die,
             group: group_of_block(geometry, command.die, plane, command.block[plane]),
-            page: command.page,
+            page: command.page[plane],
             plane: plane as u32 % geometry.frontier_planes,
         };
         self.page_of_stripe_is(view, page, access.number)

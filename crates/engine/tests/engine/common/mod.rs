@@ -119,6 +119,7 @@ impl Bench {
                 page_timeout: None,
                 multi_plane: true,
                 merge_window: 8,
+                merge_by: ninescope_engine::MergeBy::default(),
                 sectors: SectorRules::default(),
                 gc_pages_in_flight: 4,
                 throttle: Default::default(),
@@ -283,6 +284,7 @@ pub fn timing() -> NandTiming {
         resume_ramp: Ns(5_000),
         channel_rate: Rate(1_000_000_000),
         read_any_block: false,
+        any_page: false,
         planes_per_command: 4,
         plane_groups: PlaneGroups::Neighbours,
     }

@@ -37,6 +37,7 @@ pub fn timing() -> NandTiming {
         resume_ramp: Ns(RAMP),
         channel_rate: Rate(333_000_000),
         read_any_block: false,
+        any_page: false,
         planes_per_command: 4,
         plane_groups: PlaneGroups::Neighbours,
     }
@@ -48,7 +49,15 @@ pub fn geometry() -> Geometry {
 }
 
 pub fn command(kind: CommandKind, planes: u8, block: u32, page: u32) -> FlashCommand {
-    FlashCommand { kind, planes, die: DIE, page, block: [block; 4], transaction: [7, 8, 9, 10], ..Default::default() }
+    FlashCommand {
+        kind,
+        planes,
+        die: DIE,
+        page: [page; 4],
+        block: [block; 4],
+        transaction: [7, 8, 9, 10],
+        ..Default::default()
+    }
 }
 
 pub fn read(block: u32, page: u32) -> FlashCommand {
