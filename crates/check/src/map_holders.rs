@@ -7,7 +7,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ninescope_engine::View;
-use ninescope_engine::mapping::entries_of_page;
 use ninescope_engine::meter::{REMEMBERED, SPLIT, Waits};
 use ninescope_kernel::Ns;
 use ninescope_model::{Cause, Lpa};
@@ -50,7 +49,7 @@ impl MapHolders {
     pub fn started(view: &View<'_>, tenants: usize) -> Option<Self> {
         (tenants > 1 && view.mapping.is_some()).then(|| Self {
             tenants,
-            entries: entries_of_page(view.ftl.geometry().unit_bytes),
+            entries: view.ftl.translation_entries(),
             changed_by: BTreeMap::new(),
             writes: BTreeMap::new(),
             written: Vec::new(),

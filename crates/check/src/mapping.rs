@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Range, RangeInclusive};
 
-use ninescope_engine::mapping::{CacheChange, MapCounters, Mapping, entries_of_page};
+use ninescope_engine::mapping::{CacheChange, MapCounters, Mapping};
 use ninescope_engine::{Access, View};
 use ninescope_kernel::{BitTable, Ns};
 use ninescope_media::nand::FlashCommand;
@@ -71,7 +71,7 @@ impl MapBook {
     pub fn started(view: &View<'_>) -> Option<Self> {
         let mapping = mapping(view)?;
         let units = view.ftl.logical_units();
-        let entries = entries_of_page(view.ftl.geometry().unit_bytes);
+        let entries = view.ftl.translation_entries();
         let is_held = |unit: &u32| view.ftl.translate(Lpa(*unit)) != Ppa::UNMAPPED;
         let is_stale = |unit: &u32| mapping.was_changed_at_start(view.ftl, *unit);
         let mut stale = BitTable::new(units as usize);

@@ -2,7 +2,6 @@
 //! what goes there.
 
 use ninescope_engine::View;
-use ninescope_engine::mapping::entries_of_page;
 use ninescope_model::{Lpa, Pool, Ppa};
 
 use crate::marks::{Mark, Marks};
@@ -40,7 +39,7 @@ impl PartitionBook {
             of_host.for_each(|unit| of_unit[unit as usize] = number);
         }
         // A page of the map lies where the first unit does that it tells of, whatever it tells of besides.
-        let entries = entries_of_page(view.ftl.geometry().unit_bytes) as usize;
+        let entries = view.ftl.translation_entries() as usize;
         for page in 0..view.ftl.translation_units() as usize {
             of_unit.push(of_unit[page * entries]);
         }

@@ -24,6 +24,9 @@ pub struct FtlConfig {
     /// Units that hold the map itself, where it is not all in memory; 0 where it is.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub translation_units: u32,
+    /// Units of the host that each of these tells of.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub translation_entries: u32,
     /// Free block groups per pool that host writes never take, so that garbage collection can always go on.
     pub reserve_groups: u32,
     /// Which pool takes the next unit.
@@ -69,6 +72,7 @@ impl FtlConfig {
             geometry,
             logical_units: 0,
             translation_units: 0,
+            translation_entries: 0,
             reserve_groups: 0,
             page_allocation: Default::default(),
             stream_choice: Default::default(),

@@ -164,6 +164,7 @@ pub struct Ftl {
     knows_clean: bool,
     /// Units of the map, behind those of the host.
     translation_units: u32,
+    translation_entries: u32,
     /// The stripe position that takes the next unit of the map.
     translation_turn: u32,
     /// By logical unit: another copy of it exists. Empty where that is not known.
@@ -264,6 +265,7 @@ impl Ftl {
             kinds,
             knows_clean,
             translation_units: config.translation_units,
+            translation_entries: config.translation_entries,
             translation_turn: 0,
             clean: BitTable::new(if knows_clean { config.logical_units as usize } else { 0 }),
             free_block_choice: config.free_block_choice.build(),

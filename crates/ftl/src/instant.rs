@@ -132,7 +132,8 @@ impl<'a> InstantDriver<'a> {
     ///
     /// # Errors
     /// As [`InstantDriver::write`].
-    pub fn write_map(&mut self, entries_of_page: u32, whole: bool) -> Result<(), FtlError> {
+    pub fn write_map(&mut self, whole: bool) -> Result<(), FtlError> {
+        let entries_of_page = self.ftl.translation_entries();
         for page in 0..self.ftl.translation_units() {
             let entries = page * entries_of_page..((page + 1) * entries_of_page).min(self.ftl.logical_units());
             if whole || entries.into_iter().any(|unit| self.ftl.translate(Lpa(unit)) != Ppa::UNMAPPED) {

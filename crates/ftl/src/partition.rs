@@ -38,6 +38,9 @@ impl Partition {
 /// Gives the `pages` of a map, each of which tells of so many units of the host, of whom there are `units`: each goes where the
 /// first unit lies that it tells of.
 pub fn give_map(partitions: &mut [Partition], units: u32, pages: u32, entries: u32) {
+    if pages == 0 {
+        return;
+    }
     for partition in partitions {
         for number in 0..partition.units.len() {
             let Range { start, end } = partition.units[number];

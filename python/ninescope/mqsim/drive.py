@@ -269,6 +269,8 @@ def _map(part: Drive, device: Sheet, flash: Sheet, *, cached: bool, flows: int) 
         part.put("ftl.map.reads_first", True, why)
         why = "--as mqsim: of a page of the map one sector moves"
         part.put("ftl.map.fetch_size", f"{_SECTOR}B", why)
+        why = "--as mqsim: a number of pages and a bit for each sector are an entry in flash"
+        part.put("ftl.map.entry_size", f"{_map_entry_bytes(part, flash, numbers=1)}B", why)
 
 
 def _starts_empty(part: Drive, device: Sheet) -> None:
@@ -288,11 +290,11 @@ def _starts_empty(part: Drive, device: Sheet) -> None:
     )
 
 
-def _map_entry_bytes(part: Drive, flash: Sheet) -> int:
-    """Return what an entry takes of MQSim's cached map: two numbers of pages and a bit for each sector."""
+def _map_entry_bytes(part: Drive, flash: Sheet, numbers: int = 2) -> int:
+    """Return what an entry takes of MQSim's cached map: two `numbers` of pages and a bit for each sector."""
     blocks, pages = flash.count("Block_No_Per_Plane", 1), flash.count("Page_No_Per_Block", 1)
     number = math.log2(math.prod(part.resources) * blocks * pages)
-    return math.ceil((2 * number + flash.count("Page_Capacity", _SECTOR) // _SECTOR) / 8)
+    return math.ceil((numbers * number + flash.count("Page_Capacity", _SECTOR) // _SECTOR) / 8)
 
 
 def _victim(part: Part, device: Sheet, blocks: int) -> None:

@@ -125,6 +125,12 @@ fn fit_map(dice: &mut Dice, drive: &mut Table) {
     if dice.chance(30) && !whole_pages.contains(&true) && value_at(drive, "nand.ecc").is_none() {
         put_at(drive, "ftl.map.fetch_size", unit.min(512).cast_signed());
     }
+    let mut entries = dice.of("map entries");
+    if entries.chance(25) && !whole_pages.contains(&true) {
+        put_at(drive, "ftl.map.entry_size", i64::from(entries.small(3, 12)));
+        // It may be a map of more pages then.
+        put_at(drive, "ftl.map.size", size.max(unit).cast_signed());
+    }
     if dice.of("map reads first").chance(40) {
         put_at(drive, "ftl.map.reads_first", true);
     }

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use ninescope_ftl::Ftl;
-use ninescope_kernel::{BitTable, IdTable, Links, NONE, RecencyList, Slab};
+use ninescope_kernel::{BitTable, FastDiv, IdTable, Links, NONE, RecencyList, Slab};
 use ninescope_model::{Lpa, Ppa};
 
 use crate::policies::mapping::{CachedBy, MapPolicy};
@@ -22,9 +22,9 @@ struct Item {
 #[derive(Debug)]
 pub(super) struct MapCache {
     policy: Box<dyn MapPolicy>,
-    /// Units that a page of the map tells of, and that an item does, both as powers of two.
-    page_shift: u32,
-    item_shift: u32,
+    /// Units that a page of the map tells of, and that an item does.
+    page: FastDiv,
+    item: FastDiv,
     /// Units of the host.
     units: u32,
     /// By item.
@@ -39,16 +39,15 @@ pub(super) struct MapCache {
 }
 
 impl MapCache {
-    /// An empty cache of so many bytes, of a map of so many units, of which a page tells of `entries`, a power of two.
+    /// An empty cache of so many bytes, of a map of so many units, of which a page tells of `entries`.
     pub fn new(policy: Box<dyn MapPolicy>, bytes_max: u64, units: u32, entries: u32) -> Self {
-        let page_shift = entries.trailing_zeros();
-        let item_shift = if policy.cached_by() == CachedBy::Page { page_shift } else { 0 };
-        let items = units.div_ceil(1 << item_shift);
+        let item = FastDiv::new(if policy.cached_by() == CachedBy::Page { entries } else { 1 });
+        let items = units.div_ceil(item.divisor());
         let least = u64::from(policy.item_bytes(entries, 1).max(1));
         let most = (bytes_max / least).saturating_add(1).min(u64::from(items)) as usize;
         Self {
-            page_shift,
-            item_shift,
+            page: FastDiv::new(entries),
+            item,
             units,
             slot_of: IdTable::new(items as usize),
             items: Slab::with_capacity(most),
@@ -64,12 +63,12 @@ impl MapCache {
     /// The page of the map that tells of a unit.
     #[inline]
     pub fn page_of(&self, unit: u32) -> u32 {
-        unit >> self.page_shift
+        self.page.quotient(unit)
     }
 
     /// The units that a page of the map tells of.
     pub fn units_of_page(&self, page: u32) -> Range<u32> {
-        page << self.page_shift..((page + 1) << self.page_shift).min(self.units)
+        page * self.page.divisor()..((page + 1) * self.page.divisor()).min(self.units)
     }
 
     /// What it takes [B].
@@ -89,25 +88,25 @@ impl MapCache {
 
     /// Whether whole pages of the map are cached.
     pub fn holds_pages(&self) -> bool {
-        self.item_shift == self.page_shift
+        self.item.divisor() == self.page.divisor()
     }
 
     /// Whether a unit's entry is in memory.
     #[inline]
     pub fn holds(&self, unit: u32) -> bool {
-        self.slot_of.get((unit >> self.item_shift) as usize) != NONE
+        self.slot_of.get((self.item.quotient(unit)) as usize) != NONE
     }
 
     /// What the item takes that tells of a unit; 0 where it is not in memory [B].
     pub fn bytes_held(&self, unit: u32) -> u32 {
-        let slot = self.slot_of.get((unit >> self.item_shift) as usize);
+        let slot = self.slot_of.get((self.item.quotient(unit)) as usize);
         if slot == NONE { 0 } else { self.items[slot].bytes }
     }
 
     /// Looks the entry of a unit up, which is used by that. Returns whether it is in memory.
     #[inline]
     pub fn look_up(&mut self, unit: u32) -> bool {
-        let slot = self.slot_of.get((unit >> self.item_shift) as usize);
+        let slot = self.slot_of.get((self.item.quotient(unit)) as usize);
         if slot != NONE {
             self.order.touch(&mut self.links, slot);
         }
@@ -119,7 +118,7 @@ impl MapCache {
         if self.look_up(unit) {
             return;
         }
-        let number = unit >> self.item_shift;
+        let number = self.item.quotient(unit);
         let bytes = self.bytes_of(ftl, number);
         let slot = self.items.insert(Item { number, bytes });
         if self.links.len() <= slot as usize {
@@ -153,7 +152,7 @@ impl MapCache {
     /// A unit lies elsewhere from now on. Returns whether its entry is in memory.
     #[inline]
     pub fn changed(&mut self, ftl: &Ftl, unit: u32) -> bool {
-        let slot = self.slot_of.get((unit >> self.item_shift) as usize);
+        let slot = self.slot_of.get((self.item.quotient(unit)) as usize);
         if slot != NONE && !self.breaks.is_empty() {
             self.run_changed(ftl, slot, unit);
         }
@@ -161,7 +160,7 @@ impl MapCache {
     }
 
     fn units_of_item(&self, number: u32) -> Range<u32> {
-        number << self.item_shift..((number + 1) << self.item_shift).min(self.units)
+        number * self.item.divisor()..((number + 1) * self.item.divisor()).min(self.units)
     }
 
     // ---- runs --------------------------------------------------------------------------------------

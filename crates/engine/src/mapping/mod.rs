@@ -16,19 +16,15 @@ use ninescope_model::units::Bytes;
 use ninescope_model::{Geometry, Lpa, Ppa};
 use serde::Serialize;
 
-use crate::policies::mapping::{ENTRY_BYTES, MapConfig, MapRules};
+use crate::policies::mapping::{MapConfig, MapRules};
 
 use cache::MapCache;
 use host_memory::{Asked, HostMemory};
 
-/// Entries of a page of the map, which takes one mapping unit.
-pub fn entries_of_page(unit_bytes: u32) -> u32 {
-    unit_bytes / ENTRY_BYTES
-}
-
-/// Pages of a map of so many units.
-pub fn map_pages(geometry: &Geometry, units: u32) -> u32 {
-    units.div_ceil(entries_of_page(geometry.unit_bytes))
+/// Entries of a page of the map, which takes one mapping unit, and pages of a map of so many units.
+pub fn map_pages(rules: &MapRules, geometry: &Geometry, units: u32) -> (u32, u32) {
+    let entries = (u64::from(geometry.unit_bytes) / rules.entry_size.0.max(1)).max(1) as u32;
+    (entries, units.div_ceil(entries))
 }
 
 /// What was counted of a cached map since measuring began.
@@ -192,7 +188,7 @@ impl Mapping {
     pub fn new(config: &MapConfig, ftl: &Ftl, commands: u32, tells: bool) -> Option<Self> {
         let rules = config.chosen().rules()?;
         let pages = ftl.translation_units() as usize;
-        let (units, entries) = (ftl.logical_units(), entries_of_page(ftl.geometry().unit_bytes));
+        let (units, entries) = (ftl.logical_units(), ftl.translation_entries());
         let cache = |rules: MapRules, size: Bytes| MapCache::new(rules.policy, size.0, units, entries);
         // Where nothing is written there is nothing to wait for.
         let updates_max = if rules.written { rules.updates_in_flight.max(1) } else { u32::MAX };
@@ -253,7 +249,7 @@ impl Mapping {
         } else {
             (0..ftl.logical_units()).filter(is_held).collect()
         };
-        let entries = entries_of_page(ftl.geometry().unit_bytes);
+        let entries = ftl.translation_entries();
         let fit = (self.cache.bytes_max() / u64::from(self.cache.item_bytes(entries, entries).max(1))) as usize;
         let items = fit.min(held.len());
         for item in 0..items {

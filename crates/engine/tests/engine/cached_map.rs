@@ -69,6 +69,18 @@ fn a_miss_reads_the_page_of_the_map_first() {
 }
 
 #[test]
+fn a_page_of_the_map_tells_of_as_many_units_as_entries_fit_it() {
+    // Entries of 5 B: 102 fit 512 B, and 512 units take six pages. One request for units 101 and 102 reads two of them, one for
+    // 102 and 103 one.
+    let drive = || drive(&json!({ "policy": "entries", "size": "1KiB", "entry_size": "5B" }));
+    assert_eq!(drive().map_pages(), 6);
+    let page_reads = |unit| drive().run(vec![request(0, Op::Read, unit, 2)]).counters().map_page_reads;
+    assert_eq!([101, 102, 203, 204].map(page_reads), [2, 1, 2, 1]);
+    // The last page tells of two units.
+    assert_eq!([508, 509].map(page_reads), [1, 2]);
+}
+
+#[test]
 fn what_was_used_longest_ago_leaves() {
     // Room for two entries of 8 B.
     let order = [1, 2, 1, 3, 1, 2];

@@ -11,6 +11,12 @@ impl Ftl {
         self.translation_units
     }
 
+    /// Units of the host that each of these tells of; 0 where there are none.
+    #[inline]
+    pub fn translation_entries(&self) -> u32 {
+        self.translation_entries
+    }
+
     /// The unit that holds a page of the map: they are numbered behind those of the host.
     #[inline]
     pub fn translation_unit(&self, page: u32) -> Lpa {

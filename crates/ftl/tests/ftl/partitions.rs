@@ -128,7 +128,8 @@ fn what_is_no_partition_is_refused() {
     // A pool has 16 groups of 16 units, four of which are spare.
     assert_eq!(partitions([&[0], &[1]], [0..192, 192..200]).check(), Ok(()));
     assert!(refused(&partitions([&[0], &[1]], [0..193, 193..200])), "too many for one pool");
-    let with_map = |partitions| FtlConfig { translation_units: 2, partitions, ..config(1, 200) };
+    let with_map =
+        |partitions| FtlConfig { translation_units: 2, translation_entries: ENTRIES, partitions, ..config(1, 200) };
     let mut list = partitions([&[0], &[1]], [0..100, 100..200]).partitions;
     assert!(refused(&with_map(list.clone())), "the map nowhere");
     give_map(&mut list, 200, 2, 128);
@@ -162,7 +163,7 @@ const ENTRIES: u32 = 64;
 fn with_map(config: FtlConfig, pages: u32) -> FtlConfig {
     let channels = config.geometry.channels;
     let geometry = Geometry::checked(channels, 1, 2, 1, 20, 8, 8_192, 4_096, 1).expect("legal");
-    FtlConfig { geometry, translation_units: pages, reserve_groups: 2, ..config }
+    FtlConfig { geometry, translation_units: pages, translation_entries: ENTRIES, reserve_groups: 2, ..config }
 }
 
 #[test]
@@ -202,9 +203,9 @@ fn a_partition_writes_its_pages_of_the_map_as_a_drive_of_its_planes_would() {
             InstantDriver::new(&mut alone[partition]).write(Lpa(number)).expect("space");
         }
     }
-    InstantDriver::new(&mut whole).write_map(ENTRIES, false).expect("space");
+    InstantDriver::new(&mut whole).write_map(false).expect("space");
     for drive in &mut alone {
-        InstantDriver::new(drive).write_map(ENTRIES, true).expect("space");
+        InstantDriver::new(drive).write_map(true).expect("space");
     }
     whole.clear_counters();
     alone.iter_mut().for_each(Ftl::clear_counters);
@@ -216,9 +217,9 @@ fn a_partition_writes_its_pages_of_the_map_as_a_drive_of_its_planes_would() {
         InstantDriver::new(&mut alone[partition]).write(Lpa(number)).expect("space");
         if round % 1_000 == 0 {
             // All of the map anew.
-            InstantDriver::new(&mut whole).write_map(ENTRIES, false).expect("space");
+            InstantDriver::new(&mut whole).write_map(false).expect("space");
             for drive in &mut alone {
-                InstantDriver::new(drive).write_map(ENTRIES, true).expect("space");
+                InstantDriver::new(drive).write_map(true).expect("space");
             }
         }
     }

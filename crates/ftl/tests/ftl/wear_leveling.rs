@@ -15,6 +15,7 @@ fn config(wear_leveling: WearLevelingConfig, wears_out_after: Option<u32>) -> Ft
         geometry,
         logical_units: geometry.units() / 4 * 3,
         translation_units: 0,
+        translation_entries: 0,
         reserve_groups: 2,
         page_allocation: Default::default(),
         stream_choice: Default::default(),

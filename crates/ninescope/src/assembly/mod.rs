@@ -19,7 +19,6 @@ mod translation;
 mod whole_erase;
 mod zones;
 
-use ninescope_engine::mapping;
 use ninescope_engine::policies::mapping::CachedBy;
 use ninescope_engine::reliability::ReliabilityConfig;
 use ninescope_engine::{Device, EngineConfig, FirmwareConfig, Kind, LaneConfig, RunLimits, TierConfig};
@@ -365,7 +364,7 @@ pub fn over_provisioning_note(config: &DriveConfig) -> Option<String> {
 pub fn map_note(assembly: &Assembly) -> Option<String> {
     let rules = assembly.config.ftl.map.chosen().rules()?;
     let units = u64::from(assembly.ftl.logical_units);
-    let entries = mapping::entries_of_page(assembly.geometry.unit_bytes);
+    let entries = assembly.ftl.translation_entries;
     let whole = match rules.policy.cached_by() {
         CachedBy::Entry => units * u64::from(rules.policy.item_bytes(1, 1)),
         CachedBy::Page => {

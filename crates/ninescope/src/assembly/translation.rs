@@ -48,10 +48,12 @@ pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<
     let breakdown = flash::breakdown(drive)?;
     let kept = u32::from(breakdown.as_ref().is_some_and(BreakdownConfig::breaks_in_use));
     let logical_units = logical_units(u64::from(geometry.units()), over_provisioning) as u32;
+    let (translation_entries, translation_units) = map_pages(drive, &geometry, logical_units)?;
     let config = FtlConfig {
         geometry,
         logical_units,
-        translation_units: map_pages(drive, &geometry, logical_units)?,
+        translation_units,
+        translation_entries,
         // Where blocks break, one more is kept for when one does.
         reserve_groups: section.gc_reserve_blocks + kept,
         page_allocation: section.page_allocation.clone(),
@@ -146,12 +148,19 @@ fn homes(drive: &LoadedDrive, geometry: &Geometry) -> Result<Vec<Vec<u32>>, Erro
     Ok(lists.iter().map(of_list).collect())
 }
 
-/// Pages of a map that lies in flash; 0 where all of it is in memory.
-fn map_pages(drive: &LoadedDrive, geometry: &Geometry, units: u32) -> Result<u32, Error> {
+/// Entries of a page of a map that lies in flash, and its pages; 0 where all of it is in memory.
+fn map_pages(drive: &LoadedDrive, geometry: &Geometry, units: u32) -> Result<(u32, u32), Error> {
     let section = &drive.config.ftl;
-    let Some(rules) = section.map.chosen().rules() else { return Ok(0) };
-    let entries = mapping::entries_of_page(geometry.unit_bytes);
-    let (pages, page) = (mapping::map_pages(geometry, units), u64::from(geometry.unit_bytes));
+    let Some(rules) = section.map.chosen().rules() else { return Ok((0, 0)) };
+    let page = u64::from(geometry.unit_bytes);
+    if rules.entry_size.0 == 0 {
+        return Err(drive.error_at("ftl.map.entry_size", "must not be zero"));
+    }
+    if rules.entry_size.0 > page {
+        let message = format!("is {}, more than a page of the map has (ftl.mapping_unit, {page} B)", rules.entry_size);
+        return Err(drive.error_at("ftl.map.entry_size", &message));
+    }
+    let (entries, pages) = mapping::map_pages(&rules, geometry, units);
     let item = u64::from(rules.policy.item_bytes(entries, entries));
     let (what, least) = match rules.policy.cached_by() {
         // Of a map of a few pages a page is so much that next to nothing would leave the cache.
@@ -212,7 +221,7 @@ fn map_pages(drive: &LoadedDrive, geometry: &Geometry, units: u32) -> Result<u32
             "a map that lies in flash is kept apart, and so are these streams: a drive keeps one of them apart";
         return Err(drive.error_between(&[("ftl.map", section.map.name().to_owned()), streams], message));
     }
-    Ok(pages)
+    Ok((entries, pages))
 }
 
 /// The units that the host sees of so many on the media.

@@ -6,7 +6,6 @@
 
 use std::ops::Range;
 
-use ninescope_engine::mapping::entries_of_page;
 use ninescope_ftl::{FtlConfig, Partition};
 use ninescope_generators::{JobConfig, JobError};
 use ninescope_model::units::Bytes;
@@ -218,8 +217,7 @@ fn deal_rest(partitions: &mut [Partition], ftl: &FtlConfig) {
 
 /// Pages of a map that lies in flash lie in the partitions whose units they tell of, where there is such a map.
 pub(super) fn give_map_pages(partitions: &mut [Partition], ftl: &FtlConfig) {
-    let entries = entries_of_page(ftl.geometry.unit_bytes);
-    ninescope_ftl::give_map(partitions, ftl.logical_units, ftl.translation_units, entries);
+    ninescope_ftl::give_map(partitions, ftl.logical_units, ftl.translation_units, ftl.translation_entries);
 }
 
 /// Ranges that do not overlap, in their order, those that touch made one.
@@ -311,7 +309,7 @@ mod tests {
     fn pages_of_the_map_lie_and_take_room_where_the_units_do_that_they_tell_of() {
         // Pages of 512 B tell of 128 units each, of which there are 200.
         let geometry = Geometry::checked(2, 1, 2, 1, 16, 8, 512, 512, 1).expect("legal");
-        let ftl = FtlConfig { geometry, translation_units: 2, ..ftl() };
+        let ftl = FtlConfig { geometry, translation_units: 2, translation_entries: 128, ..ftl() };
         let jobs = [job("a", Some(&[1]), None), job("b", Some(&[0]), None)];
         let of = |regions: [Range<u32>; 2]| {
             let [a, b] = regions;

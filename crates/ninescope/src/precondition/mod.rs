@@ -13,7 +13,6 @@ mod steady_state;
 
 use std::ops::Range;
 
-use ninescope_engine::mapping::entries_of_page;
 use ninescope_ftl::policies::Told;
 use ninescope_ftl::{Ftl, FtlConfig, FtlError, InstantDriver};
 use ninescope_kernel::{RandomStream, RunDigest};
@@ -280,8 +279,7 @@ impl Preconditioning {
         }
         if self.filled() && self.overwriting_done() {
             if (self.written() > 0 || self.whole_map) && driver.ftl().translation_units() > 0 {
-                let entries = entries_of_page(driver.ftl().geometry().unit_bytes);
-                driver.write_map(entries, self.whole_map).map_err(internal)?;
+                driver.write_map(self.whole_map).map_err(internal)?;
             }
             driver.settle();
             ftl.clear_counters();

@@ -6,7 +6,7 @@ use ninescope_kernel::Ns;
 use ninescope_model::policy_registry;
 use ninescope_model::units::Bytes;
 
-/// Bytes of an entry of the map on the media: where a unit lies [B].
+/// Bytes of an entry of the map where nothing is said: where a unit lies [B].
 pub const ENTRY_BYTES: u32 = 4;
 
 /// How long it takes to find a page of the map again where nothing is said: about a page of each block of a die of 1,024, read
@@ -59,6 +59,8 @@ pub struct MapRules {
     pub host_access: Ns,
     /// What is fetched from there takes the link towards the drive.
     pub host_link: bool,
+    /// What an entry takes on the media [B].
+    pub entry_size: Bytes,
     /// What a read of a page moves that commands wait for; `None`: all of it [B].
     pub fetch_size: Option<Bytes>,
     /// Writes wait for what is not in memory.
@@ -97,6 +99,10 @@ macro_rules! cached_map {
             /// Whether what is fetched from there takes the link towards the drive, behind what the host writes.
             #[serde(skip_serializing_if = "std::ops::Not::not")]
             pub host_link: bool,
+            /// What an entry takes of a page of the map on the media, which tells of as many units as entries fit it [B].
+            #[serde(skip_serializing_if = "crate::policies::mapping::is_entry_size")]
+            #[schemars(transform = ninescope_model::schema::above_zero)]
+            pub entry_size: ninescope_model::units::Bytes,
             /// What a read of a page of the map for commands moves; absent: all of it [B].
             #[serde(skip_serializing_if = "Option::is_none")]
             #[schemars(transform = ninescope_model::schema::above_zero)]
@@ -132,6 +138,7 @@ macro_rules! cached_map {
                     host_memory,
                     host_access,
                     host_link: false,
+                    entry_size: ninescope_model::units::Bytes($crate::policies::mapping::ENTRY_BYTES as u64),
                     fetch_size,
                     writes_wait: true,
                     reads_first: false,
@@ -152,6 +159,7 @@ macro_rules! cached_map {
                     host_memory: self.host_memory,
                     host_access: ninescope_kernel::Ns(self.host_access.0),
                     host_link: self.host_link,
+                    entry_size: self.entry_size,
                     fetch_size: self.fetch_size,
                     writes_wait: self.writes_wait,
                     reads_first: self.reads_first,
@@ -167,6 +175,11 @@ macro_rules! cached_map {
             }
         }
     };
+}
+
+/// Whether an entry takes what it does where nothing is said.
+pub fn is_entry_size(size: &Bytes) -> bool {
+    size.0 == u64::from(ENTRY_BYTES)
 }
 
 /// What a policy of this kind can be told.

@@ -8,8 +8,8 @@
 pub mod statistics;
 pub mod tiered;
 
-use ninescope_engine::mapping::{entries_of_page, map_pages};
-use ninescope_engine::policies::mapping::MapConfig;
+use ninescope_engine::mapping::map_pages;
+use ninescope_engine::policies::mapping::{MapConfig, MapRules};
 use ninescope_engine::{
     Device, EngineConfig, Kind, NoProbe, Plain, RunLimits, SectorRules, SuspendPolicyConfig,
     TransactionSchedulerConfig, WriteCompletion,
@@ -178,14 +178,14 @@ impl Bench {
 
     /// The translation layer, filled as `prefill` says, everything programmed.
     pub fn ftl(&self) -> Ftl {
+        let rules = self.map.chosen().rules();
+        let of_map = |rules: MapRules| map_pages(&rules, &self.geometry(), self.logical_units());
+        let (translation_entries, translation_units) = rules.map_or((0, 0), of_map);
         let mut ftl = Ftl::new(&FtlConfig {
             geometry: self.geometry(),
             logical_units: self.logical_units(),
-            translation_units: self
-                .map
-                .chosen()
-                .rules()
-                .map_or(0, |_| map_pages(&self.geometry(), self.logical_units())),
+            translation_units,
+            translation_entries,
             reserve_groups: self.reserve_groups,
             page_allocation: self.page_allocation.clone(),
             stream_choice: Default::default(),
@@ -213,7 +213,7 @@ impl Bench {
             driver.write(Lpa(lpa as u32)).expect("the drive is not full");
         }
         if self.map.chosen().rules().is_some() {
-            driver.write_map(entries_of_page(self.unit_bytes), false).expect("the drive is not full");
+            driver.write_map(false).expect("the drive is not full");
         }
         driver.settle();
         ftl

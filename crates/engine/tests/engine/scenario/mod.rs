@@ -8,8 +8,8 @@
 
 pub mod scenes;
 
-use ninescope_engine::mapping::{entries_of_page, map_pages};
-use ninescope_engine::policies::mapping::MapConfig;
+use ninescope_engine::mapping::map_pages;
+use ninescope_engine::policies::mapping::{MapConfig, MapRules};
 use ninescope_engine::reliability::{NandCode, ReliabilityConfig};
 use ninescope_engine::{
     self as engine, Device, DramConfig, EngineConfig, FirmwareConfig, Kind, LaneConfig, NoProbe, Plain, Probe,
@@ -487,7 +487,12 @@ impl Drive {
 
     /// Pages of a map that lies in flash; 0 where all of it is in memory.
     pub fn map_pages(&self) -> u32 {
-        self.map.chosen().rules().map_or(0, |_| map_pages(&self.geometry(), self.logical_units))
+        self.entries_and_map_pages().1
+    }
+
+    fn entries_and_map_pages(&self) -> (u32, u32) {
+        let of_map = |rules: MapRules| map_pages(&rules, &self.geometry(), self.logical_units);
+        self.map.chosen().rules().map_or((0, 0), of_map)
     }
 
     /// The prepared translation layer and the media that belongs to it.
@@ -496,6 +501,7 @@ impl Drive {
         let mut ftl = Ftl::new(&FtlConfig {
             logical_units: self.logical_units,
             translation_units: self.map_pages(),
+            translation_entries: self.entries_and_map_pages().0,
             reserve_groups: self.reserve,
             page_allocation: self.page_allocation.clone(),
             stream_choice: self.streams.clone(),
@@ -513,7 +519,7 @@ impl Drive {
             driver.write(Lpa(unit)).expect("a drive with spare blocks");
         }
         if self.map_pages() > 0 {
-            driver.write_map(entries_of_page(self.unit_bytes), false).expect("a drive with spare blocks");
+            driver.write_map(false).expect("a drive with spare blocks");
         }
         driver.settle();
         let nand = Nand::new(&geometry, self.timing.clone()).expect("legal times");
