@@ -24,6 +24,7 @@ use crate::blocks::{Blocks, group_of_block};
 use crate::breakage::BadBlockBook;
 use crate::cache_holders::CacheHolders;
 use crate::classes::ClassBook;
+use crate::copybacks::CopybackBook;
 use crate::dies::Dies;
 use crate::dram::DramBook;
 use crate::failed_dies::FailedDieBook;
@@ -111,6 +112,7 @@ pub struct Checker {
     streams: Option<StreamBook>,
     sectors: Option<SectorBook>,
     classes: Option<ClassBook>,
+    copybacks: Option<CopybackBook>,
     homes: Option<HomeBook>,
     placement: Option<PlacementBook>,
     zones: Option<ZoneBook>,
@@ -166,6 +168,7 @@ impl Checker {
             streams: None,
             sectors: None,
             classes: None,
+            copybacks: None,
             homes: None,
             placement: None,
             zones: None,
@@ -296,6 +299,9 @@ impl Checker {
     #[inline]
     fn read_queued(&mut self, view: &View<'_>, ppa: Ppa, (source, class): (Source, QueueClass)) -> Checked {
         self.ledger.read_queued(source);
+        if let Some(book) = &mut self.copybacks {
+            book.read_queued(view, ppa, source, &mut self.marks);
+        }
         if let Some(book) = &mut self.dram {
             book.read_queued(source);
         }
@@ -323,6 +329,10 @@ impl Checker {
         }
         self.dies.issued(view, command, begins, &mut self.marks)?;
         self.blocks.issued(view.now, command)?;
+        match &self.copybacks {
+            Some(book) => book.issued(view, command, sent)?,
+            None => require!(!command.copies, Copyback, view.now, "{command:?} of a drive whose dies copy nothing"),
+        }
         if let Some(book) = &self.bad_blocks {
             book.issued(view, command)?;
         }
@@ -369,6 +379,11 @@ impl Checker {
         self.ledger.ended(view, &once);
         if let Some(codes) = &mut self.codes {
             codes.ended(view, &once)?;
+        }
+        if let Some(book) = &mut self.copybacks {
+            for from in book.ended(view, command, &mut self.marks) {
+                self.groups.reader_leaves(view, from);
+            }
         }
         match command.kind {
             CommandKind::Read => self.groups.read_ended(view, command)?,
@@ -425,6 +440,9 @@ impl Checker {
             book.measuring_began();
         }
         if let Some(book) = &mut self.trims {
+            book.measuring_began();
+        }
+        if let Some(book) = &mut self.copybacks {
             book.measuring_began();
         }
         self.whole_erase.measuring_began();
@@ -484,6 +502,9 @@ impl Checker {
         self.queues.compare(view)?;
         self.space.compare(view)?;
         self.ledger.compare(view)?;
+        if let Some(book) = &self.copybacks {
+            book.compare(view)?;
+        }
         if let Some(book) = &self.bad_blocks {
             book.compare(view)?;
         }
@@ -548,7 +569,9 @@ impl Probe for Checker {
                 throttle,
                 trim,
                 classes,
+                copybacks,
             } => {
+                self.copybacks = CopybackBook::started(copybacks);
                 self.classes = classes.map(ClassBook::started);
                 self.sectors = SectorBook::started(view, sectors);
                 self.throttle = Throttle::started(view, throttle);
@@ -662,6 +685,8 @@ impl Probe for Checker {
                 }
             }
             Event::MovePlaced { record, lpa, from, to } => self.move_placed(view, record, lpa, (from, to)),
+            Event::CopybackBegan { from } => self.copyback_began(view, from),
+            Event::MoveCopied { lpa, from, to } => self.move_copied(view, lpa, (from, to)),
             Event::MoveDropped { record, lpa, .. } => self.move_dropped(view, record, lpa),
             Event::MoveEnded { lpa, from, to, current } => self.move_ended(view, lpa, from, to, current),
             Event::Dispatched { command, class, accesses } => {
@@ -752,6 +777,9 @@ impl Probe for Checker {
                 }
                 if let Some(book) = &mut self.zones {
                     book.erased(view, group)?;
+                }
+                if let Some(book) = &mut self.copybacks {
+                    book.erased(view, group);
                 }
                 self.space.erased(view, group);
                 self.groups.erased(view.now, group)

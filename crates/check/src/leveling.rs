@@ -150,7 +150,9 @@ impl LevelingBook {
                 self.gone(view, group);
                 Ok(())
             }
-            Event::MovePlaced { from, to, .. } => self.moved(view, (from, to), marks),
+            Event::MovePlaced { from, to, .. } | Event::MoveCopied { from, to, .. } => {
+                self.moved(view, (from, to), marks)
+            }
             _ => Ok(()),
         }
     }

@@ -15,6 +15,7 @@ mod breakage;
 mod cache_holders;
 mod checker;
 mod classes;
+mod copybacks;
 mod die_sets;
 mod dies;
 mod dram;

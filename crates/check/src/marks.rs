@@ -56,6 +56,9 @@ marks! {
     OverwriteInController, "overwrite_in_controller", "A unit was overwritten before it was on the media.";
     OverwriteWhileMoved, "overwrite_while_moved", "A unit was overwritten or trimmed while garbage collection moved it.";
     ReadWhileMoved, "read_while_moved", "A unit was read while garbage collection moved it.";
+    CopiedBack, "copied_back", "A die copied a page by itself, which had come from the controller.";
+    CopiedAgain, "copied_again", "A die copied a page by itself that was such a copy.";
+    CopiedTooOften, "copied_too_often", "A page went through the controller that had been copied as often in a row as may be.";
     FlushOfNothing, "flush_of_nothing", "A FLUSH found everything on the media.";
     FlushWaits, "flush_that_waits", "A FLUSH waited for programs.";
     FlushOfCache, "flush_of_cache", "A FLUSH found something in a cache that forgets without power.";

@@ -17,8 +17,22 @@ pub fn page_time(view: &View<'_>, command: &FlashCommand, marks: &mut Marks) -> 
 
 /// What it takes for the page in one of its planes.
 fn time_of_page(view: &View<'_>, command: &FlashCommand, plane: usize, marks: &mut Marks) -> Ns {
-    let NandTiming { read, program, page_types, .. } = view.nand.timing();
-    let page = command.page[plane] as usize;
+    let NandTiming { read, program, .. } = view.nand.timing();
+    let page_type = page_type(view, command.page[plane] as usize, marks);
+    match command.kind {
+        CommandKind::Read => Ns(read[page_type].0 * (u64::from(command.more_senses) + 1)),
+        // What a copyback copies is sensed first.
+        _ if command.copies => {
+            let from = view.nand.copied_from(command.die).page;
+            read[self::page_type(view, from as usize, marks)] + program[page_type]
+        }
+        _ => program[page_type],
+    }
+}
+
+#[inline]
+fn page_type(view: &View<'_>, page: usize, marks: &mut Marks) -> usize {
+    let NandTiming { read, page_types, .. } = view.nand.timing();
     let in_turn = page % read.len();
     let page_type = match page_types {
         PageTypes::InTurn => in_turn,
@@ -36,10 +50,7 @@ fn time_of_page(view: &View<'_>, command: &FlashCommand, plane: usize, marks: &m
     if page_type != in_turn {
         marks.hit(Mark::StaggeredPage);
     }
-    match command.kind {
-        CommandKind::Read => Ns(read[page_type].0 * (u64::from(command.more_senses) + 1)),
-        _ => program[page_type],
-    }
+    page_type
 }
 
 /// All planes that a command addresses are of one group, and of one block and page unless the part takes others.

@@ -100,6 +100,8 @@ rules! {
         "What a job asks for lies in its namespace, and nothing is outside of all of them.";
     Streams, "streams",
         "A unit is written to and moved to the stream that the choice of streams says of it, or to the first one of moves where space is short.";
+    Copyback, "copyback",
+        "A page that a die copies by itself is a whole one, goes to its own plane and over no channel, and was not copied so more often in a row than may be.";
     SectorMoves, "sector-moves",
         "What crosses a channel by sector are the sectors that were asked for, or that were written, and a rest that is read by sector has been used.";
     ReclaimUnits, "reclaim-units",

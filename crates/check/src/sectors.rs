@@ -135,7 +135,7 @@ impl SectorBook {
                         marks.hit(Mark::PageMovedInPart);
                     }
                     require!(
-                        !self.rules.programs || bytes == expected,
+                        !self.rules.programs || bytes == expected || command.copies,
                         SectorMoves,
                         view.now,
                         "a program of {new} new sectors moves {bytes} B, not {expected}"

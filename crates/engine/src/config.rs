@@ -190,6 +190,8 @@ pub struct EngineConfig {
     pub sectors: SectorRules,
     /// Pages one pool's garbage collection may have between read and end of program [count].
     pub gc_pages_in_flight: u32,
+    /// How often in a row garbage collection has a die copy a page by itself [count]; 0: never.
+    pub gc_copybacks: u16,
     /// How host writes are held back while little is free.
     pub throttle: WriteThrottleConfig,
     /// What a TRIM comes to, and when.

@@ -41,6 +41,11 @@ pub struct EngineCounters {
     pub rebuild_page_programs: u64,
     /// Sectors of the host in units that got a place in flash: with what such a unit holds besides, they are programmed.
     pub host_sectors_placed: u64,
+    /// Those of the pages programmed for garbage collection that dies copied by themselves: they crossed no channel, and are not
+    /// among the pages read.
+    pub copybacks: u64,
+    /// Pages that garbage collection moved through the controller because they had been copied as often in a row as may be.
+    pub copybacks_at_limit: u64,
     /// Block groups erased.
     pub group_erases: u64,
     /// Units read from the controller's copy, because their page was not yet programmed.

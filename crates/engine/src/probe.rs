@@ -122,7 +122,8 @@ pub enum Event<'a> {
     /// The run begins: what the FTL and the media hold is what preparing left.
     /// `write_completion` is when writes complete, `sectors` what goes by sector, `protocol` what lies between requests and commands, `lane_depths` the most
     /// requests that each lane has inside, `queue_commands` how many commands of each of its queues the drive has where the lane says so, `limits` how much of each is taken in at most, `buffer` how much the write buffer takes, `buffer_parts` how it is divided,
-    /// `throttle` what holds host writes back, `trim` what TRIMs come to, `classes` those of the lanes, where dies go by them.
+    /// `throttle` what holds host writes back, `trim` what TRIMs come to, `classes` those of the lanes, where dies go by them,
+    /// `copybacks` how often in a row a die may copy a page by itself.
     Started {
         write_completion: WriteCompletion,
         sectors: &'a SectorRules,
@@ -135,6 +136,7 @@ pub enum Event<'a> {
         throttle: Option<&'a WriteThrottleConfig>,
         trim: &'a TrimConfig,
         classes: Option<&'a [UrgencyClass]>,
+        copybacks: u16,
     },
     /// A host command of a lane entered the device out of one of the host's queues; `request.submitted` is when the host submitted it. `whole` is what the host
     /// asked for, of which the command is a part, the first one where both begin at the same sector.
@@ -187,6 +189,11 @@ pub enum Event<'a> {
     MoveSensed { record: u32, lpa: Lpa, from: Ppa },
     /// A move got a place.
     MovePlaced { record: u32, lpa: Lpa, from: Ppa, to: Ppa },
+    /// The die of a page is to copy it within its plane: its group must not be erased before the copy is there. The moves of its
+    /// units follow.
+    CopybackBegan { from: Ppa },
+    /// A unit of such a page got a place.
+    MoveCopied { lpa: Lpa, from: Ppa, to: Ppa },
     /// A move was dropped after its read, because the unit's content lies elsewhere by now.
     MoveDropped { record: u32, lpa: Lpa, from: Ppa },
     /// The program of a move ended. `current`: the map pointed at `from` and points at `to` now.

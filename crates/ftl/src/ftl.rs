@@ -5,6 +5,7 @@
 //! 32-byte block record of the new one (the frontier's, warm), and the pool's record (warm).
 
 mod breakage;
+mod by_planes;
 mod collection;
 mod composition;
 mod emptied;
@@ -178,6 +179,8 @@ pub struct Ftl {
     closed_groups: u32,
     /// Where choosing a victim takes time: who may choose.
     choices: Option<Box<collection::Choices>>,
+    /// Where pages of victims come by planes.
+    by_planes: Option<Box<by_planes::ByPlanes>>,
     /// Where kinds of data have pools for themselves: which these are.
     homes: Option<Box<Homes>>,
     mapped_units: u32,
@@ -282,6 +285,7 @@ impl Ftl {
             },
             closed_groups: 0,
             choices: None,
+            by_planes: None,
             homes,
             mapped_units: 0,
             counters: FtlCounters::default(),

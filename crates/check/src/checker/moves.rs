@@ -10,8 +10,47 @@ use crate::rule::{Checked, require};
 
 impl Checker {
     pub(super) fn move_placed(&mut self, view: &View<'_>, record: u32, lpa: Lpa, (from, to): (Ppa, Ppa)) -> Checked {
-        self.ledger.move_units += 1;
         self.move_was_decided(view)?;
+        self.coded_move_placed(view, record, lpa, (from, to))?;
+        self.move_has_a_place(view, lpa, (from, to))?;
+        match &mut self.oracle {
+            Some(oracle) => oracle.move_placed(view, record, lpa, to),
+            None => Ok(()),
+        }
+    }
+
+    /// The die of a page is to copy it: that is a reader of its group until the copy is there.
+    pub(super) fn copyback_began(&mut self, view: &View<'_>, from: Ppa) -> Checked {
+        match &mut self.copybacks {
+            Some(book) => book.began(view, from)?,
+            None => require!(false, Copyback, view.now, "page {from} is copied on a drive whose dies copy nothing"),
+        }
+        if let Some(codes) = &mut self.codes {
+            codes.read_queued(view, from, Source::GarbageCollection)?;
+        }
+        self.groups.read_queued(view, from)
+    }
+
+    /// A unit of such a page got a place. It holds what was there, good or not.
+    pub(super) fn move_copied(&mut self, view: &View<'_>, lpa: Lpa, (from, to): (Ppa, Ppa)) -> Checked {
+        if let Some(book) = &mut self.copybacks {
+            book.placed(view, from, to)?;
+        }
+        if let Some(clean) = &self.clean {
+            clean.moved(view, lpa, to)?;
+        }
+        if let Some(codes) = &mut self.codes {
+            codes.unit_changes_group(view, (from, to));
+        }
+        self.move_has_a_place(view, lpa, (from, to))?;
+        match &mut self.oracle {
+            Some(oracle) => oracle.move_copied(view, lpa, (from, to)),
+            None => Ok(()),
+        }
+    }
+
+    fn move_has_a_place(&mut self, view: &View<'_>, lpa: Lpa, (from, to): (Ppa, Ppa)) -> Checked {
+        self.ledger.move_units += 1;
         self.groups.move_placed(view, to)?;
         self.lies_in_its_partition(view, lpa, to)?;
         self.space.move_unit(view, to);
@@ -20,17 +59,13 @@ impl Checker {
         {
             self.marks.hit(Mark::MovedTrimmed);
         }
-        self.coded_move_placed(view, record, lpa, (from, to))?;
         if let Some(book) = &mut self.streams {
             book.moved(view, lpa, (from, to), &mut self.marks)?;
         }
         if let Some(book) = &mut self.placement {
             book.moved(view, lpa, to, &mut self.marks)?;
         }
-        match &mut self.oracle {
-            Some(oracle) => oracle.move_placed(view, record, lpa, to),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     pub(super) fn move_dropped(&mut self, view: &View<'_>, record: u32, lpa: Lpa) -> Checked {

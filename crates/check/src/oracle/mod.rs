@@ -695,6 +695,24 @@ impl Oracle {
         Ok(())
     }
 
+    /// A die copies a unit as it is, which stays where it was until the copy is there.
+    pub fn move_copied(&mut self, view: &View<'_>, lpa: Lpa, (from, to): (Ppa, Ppa)) -> Checked {
+        *self.moving.entry(lpa.0).or_default() += 1;
+        if !self.follows(lpa) {
+            return Ok(());
+        }
+        let content = self.contents.share(self.contents.at(from));
+        let holds = self.contents.lpa(content);
+        require!(
+            holds == lpa,
+            MisdirectedData,
+            view.now,
+            "unit {lpa} is copied by its die from {from}, which holds unit {holds}"
+        );
+        self.contents.put(to, content);
+        Ok(())
+    }
+
     pub fn move_dropped(&mut self, record: u32, lpa: Lpa) {
         let content = std::mem::replace(&mut self.moves[record as usize], Content::NONE);
         self.contents.release(content);

@@ -178,7 +178,7 @@ impl ReliabilityBook {
     pub fn issued(&mut self, view: &View<'_>, command: &FlashCommand, (sent, begins): (Ns, Ns)) -> Checked {
         let geometry = view.ftl.geometry();
         let mut time = Ns::ZERO;
-        if command.kind == CommandKind::Program {
+        if command.kind == CommandKind::Program && !command.copies {
             for plane in command.addressed_planes() {
                 let group = group_of_block(geometry, command.die, plane, command.block[plane]);
                 let which = code_of(view, geometry.first_unit(group));
@@ -379,13 +379,18 @@ impl ReliabilityBook {
         record: u32,
         (from, to): (Ppa, Ppa),
     ) -> Result<Option<Harm>, SimulationError> {
+        self.unit_changes_group(view, (from, to));
+        self.used(view, Taker::Move(record), false)
+    }
+
+    /// A unit is moved from one place to another, under the code of either.
+    pub fn unit_changes_group(&mut self, view: &View<'_>, (from, to): (Ppa, Ppa)) {
         let kind = match (code_of(view, from), code_of(view, to)) {
             (_, NandCode::Ecc) => 0,
             (NandCode::Edc, NandCode::Edc) => 1,
             (NandCode::Ecc, NandCode::Edc) => 2,
         };
         self.counts.moved[kind] += 1;
-        self.used(view, Taker::Move(record), false)
     }
 
     /// The drive uses what it read. Harm was told by now, unless nobody sees it.

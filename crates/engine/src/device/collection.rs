@@ -1,7 +1,8 @@
 //! Garbage collection is carried out: moves are read, placed and programmed, groups erased.
 
 use ninescope_kernel::NONE;
-use ninescope_model::{Pool, Stream};
+use ninescope_media::nand::FlashCommand;
+use ninescope_model::{Pool, Ppa, Stream};
 
 use super::Device;
 use super::kind::Kind;
@@ -20,7 +21,11 @@ impl<K: Kind> Device<K> {
                     let read = self.flash.begin_move(&mut self.run, pool, first, mask);
                     self.queue_read(read)?;
                 }
-                CollectionStep::Erase(group) => self.flash.queue_erase(&mut self.run, group),
+                CollectionStep::Copy { first } => self.copy_page(pool, first)?,
+                CollectionStep::Erase(group) => {
+                    self.flash.queue_erase(&mut self.run, group);
+                    self.flash.send_copies_of(&mut self.run, pool, group);
+                }
                 CollectionStep::Retired(group) => self.group_retired(group)?,
                 CollectionStep::Rest { released } => {
                     if released {
@@ -121,6 +126,37 @@ impl<K: Kind> Device<K> {
         self.run.counters.trimmed_units_moved += u64::from(self.flash.is_noted_trim(lpa));
         self.flash.move_placed(&mut self.run, pool, unit, &placed);
         Ok(())
+    }
+
+    /// A whole page is moved within its plane: its die copies it.
+    #[inline(never)]
+    fn copy_page(&mut self, pool: Pool, first: Ppa) -> Result<(), SimulationError> {
+        let group = self.flash.read_queued(first);
+        self.group_read(group)?;
+        let mut unit = self.flash.begin_copyback(&mut self.run, first).head;
+        observe!(self, Event::CopybackBegan { from: first });
+        while unit != NONE {
+            let record = self.run.transactions.units[unit];
+            let placed = self.flash.place_move(pool, &record).expect("room for what is handed out was counted");
+            let (lpa, from) = (record.lpa, record.taken_from.place);
+            observe!(self, Event::MoveCopied { lpa, from, to: placed.new });
+            self.count_move(from, placed.new);
+            self.run.counters.trimmed_units_moved += u64::from(self.flash.is_noted_trim(lpa));
+            self.flash.move_placed(&mut self.run, pool, unit, &placed);
+            unit = record.next;
+        }
+        Ok(())
+    }
+
+    /// What dies copied is on the media: it has the errors of what was copied, which nothing corrected.
+    #[cold]
+    pub(super) fn copybacks_ended(&mut self, command: &FlashCommand) {
+        for plane in command.addressed_planes() {
+            let copied = self.flash.copyback_ended(&mut self.run, command.transaction[plane]);
+            if let Some((from, to)) = copied {
+                self.errors_go_along(from, to);
+            }
+        }
     }
 
     /// A page of moves is on the media.

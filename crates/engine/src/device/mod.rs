@@ -303,6 +303,7 @@ impl<K: Kind> Device<K> {
                 throttle,
                 trim: self.flash.trim_config(),
                 classes: self.flash.classes(),
+                copybacks: self.flash.copyback_limit(),
             };
             observe!(self, started);
             self.tell_of_cache()?;
@@ -592,6 +593,7 @@ mod tests {
             merge_by: crate::config::MergeBy::default(),
             sectors: SectorRules::default(),
             gc_pages_in_flight: 1,
+            gc_copybacks: 0,
             throttle: Default::default(),
             trim: Default::default(),
             scheduler: TransactionSchedulerConfig::default(),

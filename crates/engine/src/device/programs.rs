@@ -63,6 +63,9 @@ impl<K: Kind> Device<K> {
     /// The array phase of a program command ended.
     pub(super) fn pages_programmed(&mut self, die: DieId, command: &FlashCommand) -> Result<(), SimulationError> {
         let of_host = self.run.count_programs(command);
+        if command.copies {
+            self.copybacks_ended(command);
+        }
         let failed = if self.flash.blocks_break() { self.draw_failures(command)? } else { 0 };
         for plane in command.addressed_planes() {
             if failed >> plane & 1 == 1 {

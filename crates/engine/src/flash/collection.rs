@@ -109,6 +109,11 @@ pub enum CollectionStep {
         /// Which of its units are moved, a bit each.
         mask: u32,
     },
+    /// Have the die copy a whole page.
+    Copy {
+        /// The first unit of the page.
+        first: Ppa,
+    },
     /// Erase a group.
     Erase(BlockGroup),
     /// Go on: a group of which a program failed is empty and retired.
@@ -179,6 +184,9 @@ impl Flash {
             self.put_off(run, pool);
         }
         Some(match step {
+            GcStep::MovePage { first, mask } if self.is_copied_back(run, pool, first, mask) => {
+                CollectionStep::Copy { first }
+            }
             GcStep::MovePage { first, mask } => CollectionStep::Read { first, mask },
             GcStep::Erase(group) => CollectionStep::Erase(group),
             GcStep::Retired(group) => CollectionStep::Retired(group),
@@ -419,6 +427,7 @@ impl Flash {
 
     /// The erase of a group ended: it is free, or retired for what broke.
     pub fn erased<Q>(&mut self, run: &mut Run<Q>, group: BlockGroup) -> Option<Broken> {
+        self.forget_copybacks(group);
         let broken = self.ftl.erase_ended(group);
         run.counters.group_erases += 1;
         self.collection.touch(self.geometry.pool_and_block(group).0);

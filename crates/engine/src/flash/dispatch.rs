@@ -4,6 +4,7 @@ use ninescope_kernel::{NONE, WakeQueue};
 use ninescope_media::nand::{CommandKind, DieState, FlashCommand};
 use ninescope_model::{DieId, Occupancy, Pool};
 
+use super::copyback::{Copied, copied_from};
 use super::{Flash, merging};
 use crate::run::Run;
 use crate::sched::Phase;
@@ -115,7 +116,9 @@ impl Flash {
         if self.classes.is_some() {
             self.take_by_class(run, die, class);
         }
+        let may_copy = class == QueueClass::MoveProgram && self.copybacks.is_some();
         let queue = self.dies[die.0].queue(class);
+        let units = &run.transactions.units;
         let slab = &mut run.transactions.slab;
         let first = queue.pop_front(slab, TransactionStore::link).expect("the scheduler picks a class that waits");
         let kind = match class {
@@ -131,7 +134,17 @@ impl Flash {
         };
         let mut command = FlashCommand { kind, die, ..FlashCommand::default() };
         merging::add(&mut command, merging::place_of(&slab[first], geometry), first, moved(&slab[first]));
-        self.merging.add_those_beside(&mut command, (queue, slab), geometry, moved);
+        let copied = |access: &Transaction| if may_copy { copied_from(units, geometry, access) } else { None };
+        let (copy, any_block) = (copied(&slab[first]), self.nand.reads_any_block());
+        let goes_with = |other: &Transaction| Copied::fit(copy, copied(other), any_block);
+        self.merging.add_those_beside(&mut command, (queue, &mut *slab), geometry, (moved, goes_with));
+        if copy.is_some() {
+            for plane in command.addressed_planes() {
+                if let Some(copy) = copied(&slab[command.transaction[plane]]) {
+                    copy.join(&mut command, plane as u32, &mut self.nand);
+                }
+            }
+        }
         self.dies[die.0].taken_from(class);
         command
     }

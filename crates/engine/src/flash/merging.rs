@@ -37,14 +37,14 @@ impl Merging {
     }
 
     /// Has a command address what waits in `queue` and can run beside the access that it begins with. `moved` says what
-    /// an access moves over the channel [B].
+    /// an access moves over the channel [B], and `goes_with` whether it takes its data from where the first one does.
     #[inline]
     pub fn add_those_beside(
         &self,
         command: &mut FlashCommand,
         (queue, slab): (&mut Fifo, &mut Slab<Transaction>),
         geometry: &Geometry,
-        moved: impl Fn(&Transaction) -> u32,
+        (moved, goes_with): (impl Fn(&Transaction) -> u32, impl Fn(&Transaction) -> bool),
     ) {
         let first_plane = command.planes.trailing_zeros() as usize & 3;
         let first = &slab[command.transaction[first_plane]];
@@ -79,7 +79,7 @@ impl Merging {
                 && attempts == 0
                 && other.page == first_page
                 && (any_block || other.block == block);
-            if fits {
+            if fits && goes_with(&slab[index]) {
                 taken |= 1 << other.plane;
                 queue.remove_after(slab, previous, TransactionStore::link);
                 add(command, other, index, moved(&slab[index]));

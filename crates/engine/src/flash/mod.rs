@@ -9,6 +9,7 @@ mod channel;
 mod classes;
 mod clean;
 mod collection;
+mod copyback;
 mod dispatch;
 mod failed_dies;
 mod flush;
@@ -55,6 +56,7 @@ pub use zoned::Dropped;
 use buffer_parts::BufferParts;
 use clean::FlushReads;
 use collection::Collection;
+use copyback::Copybacks;
 use failed_dies::FailedDies;
 use flush::FlushEpochs;
 use line::WriteLines;
@@ -101,6 +103,8 @@ pub struct Flash {
     flushes: FlushEpochs,
     flush_reads: FlushReads,
     collection: Collection,
+    /// How often pages were copied within their planes, where they are.
+    copybacks: Option<Box<Copybacks>>,
     line: WriteLines,
     /// What holds host writes back while little is free, where something does.
     throttle: Option<Box<Throttle>>,
@@ -125,6 +129,9 @@ impl Flash {
         let depth = config.queue_depth as usize;
         ftl.clear_counters();
         ftl.follow_members();
+        if config.gc_copybacks > 0 {
+            ftl.collect_by_planes();
+        }
         let flush_reads = if ftl.knows_clean() { depth * 4 } else { 0 };
         let dies = (geometry.dies(), resources.die(DieId(0)));
         let channels = (geometry.channels, resources.channel(ChannelId(0)));
@@ -141,6 +148,7 @@ impl Flash {
             flushes: FlushEpochs::with_capacity(depth),
             flush_reads: FlushReads::with_capacity(flush_reads),
             collection: Collection::new(&mut ftl, config.gc_pages_in_flight),
+            copybacks: Copybacks::new(config.gc_copybacks, &ftl),
             throttle: Throttle::new(&config.throttle, ftl.partitions().map_or(1, Partitions::count)),
             trims: Trims::new(&config.trim, ftl.logical_units()),
             trim_config: config.trim.clone(),

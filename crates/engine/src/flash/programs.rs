@@ -84,7 +84,7 @@ impl Programs {
     }
 
     #[inline]
-    fn stripe(&self, pool: Pool, stream: Stream) -> &OpenStripe {
+    pub(super) fn stripe(&self, pool: Pool, stream: Stream) -> &OpenStripe {
         &self.stripes[self.number(pool, stream)]
     }
 
@@ -256,7 +256,14 @@ impl Flash {
         }
     }
 
-    fn send_pages<Q: WakeQueue>(&mut self, run: &mut Run<Q>, pool: Pool, stream: Stream, last: Ppa, last_plane: u32) {
+    pub(super) fn send_pages<Q: WakeQueue>(
+        &mut self,
+        run: &mut Run<Q>,
+        pool: Pool,
+        stream: Stream,
+        last: Ppa,
+        last_plane: u32,
+    ) {
         let units_per_page = self.geometry.units_per_page();
         let first_unit_of_last = self.geometry.first_unit_of_page(last).0;
         let stripe = *self.programs.stripe(pool, stream);

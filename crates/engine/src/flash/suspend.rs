@@ -28,7 +28,8 @@ impl Flash {
             return;
         }
         let Some(operation) = self.nand.running(die) else { return };
-        if operation.command.kind == CommandKind::Read {
+        // A copyback goes on to its end as a read does: its page register is not free for another page.
+        if operation.command.kind == CommandKind::Read || operation.command.copies {
             return;
         }
         let (now, started) = (run.now, operation.started);

@@ -54,7 +54,7 @@ impl Reliability {
     /// Codewords are moved whole, with their parity where that moves too, and a page that is read again is sensed as the
     /// retry wants it.
     pub(crate) fn shape(&self, ftl: &Ftl, transactions: &TransactionStore, command: &mut FlashCommand) {
-        if command.kind == CommandKind::Erase {
+        if command.kind == CommandKind::Erase || command.copies {
             return;
         }
         for plane in command.addressed_planes() {

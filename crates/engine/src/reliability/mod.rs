@@ -311,6 +311,8 @@ pub struct Reliability {
     scm: [Option<ScmCode>; 2],
     ages: GroupAges,
     health: Option<GroupHealth>,
+    /// By page: the raw bit error rate that it took along when it was copied by its die; empty until one is.
+    copied: Vec<f64>,
     initial_cycles: u32,
     /// Whether codes or retries change what a command moves or senses.
     shapes_commands: bool,
@@ -416,6 +418,7 @@ impl Reliability {
             scm: [of_scm(0), of_scm(1)],
             ages: GroupAges::new(geometry.groups(), nand.initial_age),
             health,
+            copied: Vec::new(),
             initial_cycles: nand.initial_cycles,
             retry_stream: RandomStream::new(*seed, "ecc", "read-retry"),
             corruption: nand

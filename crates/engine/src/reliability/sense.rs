@@ -4,7 +4,7 @@ use ninescope_ecc::RberLevel;
 use ninescope_ftl::{Ftl, Residence};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::Nand;
-use ninescope_model::{Lpa, Ppa, Source};
+use ninescope_model::{BlockGroup, Lpa, Ppa, Source};
 
 use super::code::{Asked, Decoded};
 use super::{HarmedUnit, NandCode, Reliability, Sensed};
@@ -142,9 +142,42 @@ impl Reliability {
         Decoded { failed, undetected, ..decoded }
     }
 
-    /// The raw bit error rate of a place's group as a level of each code; none where bits do not fail by themselves.
+    /// The die of a page copied it, and nothing corrected it: what is read there has the errors of the page that was copied, as it is
+    /// now, and those of its own.
+    pub(crate) fn copied(&mut self, ground: Ground<'_>, from: Ppa, to: Ppa) {
+        let geometry = ground.ftl.geometry();
+        let Some(own) = self.rber_of(ground, geometry.group_and_offset(from).0) else { return };
+        let page = |ppa: Ppa| (ppa.0 / geometry.units_per_page()) as usize;
+        if self.copied.is_empty() {
+            self.copied = vec![0.0; (geometry.units() / geometry.units_per_page()) as usize];
+        }
+        self.copied[page(to)] = own + self.copied[page(from)];
+    }
+
+    /// The raw bit error rate of what a page took along when it was copied.
+    fn rber_copied(&self, ground: Ground<'_>, ppa: Ppa) -> f64 {
+        self.copied.get((ppa.0 / ground.ftl.geometry().units_per_page()) as usize).copied().unwrap_or(0.0)
+    }
+
+    /// The raw bit error rate of a group as it is now.
+    fn rber_of(&self, ground: Ground<'_>, group: BlockGroup) -> Option<f64> {
+        let health = self.health.as_ref()?;
+        let record = ground.ftl.group(group);
+        let cycles = self.initial_cycles.saturating_add(record.erase_count);
+        let suspended = ground.nand.added_rber(health.suspensions(group));
+        Some(health.rber(group, self.ages.age(group, ground.now), record.reads_since_erase, cycles) + suspended)
+    }
+
+    /// The raw bit error rate of a place's group, and of what its page took along, as a level of each code; none where bits do not
+    /// fail by themselves.
     fn levels_of(&mut self, ground: Ground<'_>, ppa: Ppa) -> [Option<RberLevel>; 2] {
         let now = ground.now;
+        let copied = if self.copied.is_empty() { 0.0 } else { self.rber_copied(ground, ppa) };
+        if copied > 0.0
+            && let Some(own) = self.rber_of(ground, ground.ftl.geometry().group_and_offset(ppa).0)
+        {
+            return [0, 1].map(|code: usize| self.nand[code].as_ref().and_then(|code| code.level(own + copied)));
+        }
         let Some(health) = &mut self.health else { return [None; 2] };
         if let Some(levels) = health.always() {
             return levels;

@@ -204,6 +204,10 @@ impl Reliability {
         if let Some(health) = &mut self.health {
             health.erased(group, excess_suspensions);
         }
+        if !self.copied.is_empty() {
+            let units = ftl.geometry().units_per_page();
+            self.copied[(first.0 / units) as usize..((first.0 + count) / units) as usize].fill(0.0);
+        }
     }
 
     // ---- injection ---------------------------------------------------------------------------------

@@ -423,6 +423,8 @@ pub struct UnitRecord {
     pub stall_cause: Cause,
     /// Of a unit that is moved: the kind of what its group held when it was read, where that is of any consequence.
     pub kind: u8,
+    /// Of a unit that is moved: its die copies its page as it is.
+    pub is_copied: bool,
 }
 
 impl Default for UnitRecord {
@@ -437,6 +439,7 @@ impl Default for UnitRecord {
             had_turn: false,
             stall_cause: Cause::BufferStall,
             kind: 0,
+            is_copied: false,
         }
     }
 }

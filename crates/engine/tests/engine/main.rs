@@ -18,6 +18,7 @@ mod cache_tenants;
 mod cached_map;
 mod classes;
 mod collection_times;
+mod copyback;
 mod determinism;
 mod dram;
 mod dynamic_allocation;

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use ninescope_kernel::BitTable;
+use ninescope_kernel::{BitTable, NONE};
 use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa, Stream};
 
 use super::{Ftl, Placed, Residence};
@@ -248,6 +248,23 @@ impl Ftl {
         Some(placed)
     }
 
+    /// Whether moves take a whole page of valid units as it is: one stream takes all of them, and the next unit that it hands out
+    /// begins a page in the same plane. Where clean data may have a code of its own, it is encoded anew where it stays no longer.
+    pub fn copies_page_as_it_is(&self, pool: Pool, first: Ppa) -> bool {
+        let units = self.geometry.units_per_page();
+        let stream_of = |unit: u32| match Ppa(first.0 + unit) {
+            from if self.keeps_apart() => self.stream_of_move(pool, self.content(from), from),
+            _ => Stream::GC,
+        };
+        let stream = stream_of(0);
+        let frontier = &self.pools[pool.index()].frontiers[stream.index()];
+        let next = if frontier.group == NONE { 0 } else { frontier.next };
+        let plane = next / units % self.geometry.frontier_planes;
+        let fits = next.is_multiple_of(units) && plane == self.geometry.locate(first).plane_in_group;
+        let same_code = !self.knows_clean() || stream.is_apart() == self.stream_of(first).is_apart();
+        fits && same_code && (1..units).all(|unit| stream_of(unit) == stream)
+    }
+
     /// Each kind of data, or the map, goes where it is kept apart, unless space is short.
     fn stream_of_move(&self, pool: Pool, lpa: Lpa, from: Ppa) -> Stream {
         let stream = match (self.stream_of_leveling(pool, from), self.chooses_streams) {
@@ -460,6 +477,9 @@ impl Ftl {
     fn collect(&mut self, collection: Collection) {
         let group = BlockGroup(collection.group);
         let pool = self.geometry.pool_and_block(group).0;
+        if let Some(by_planes) = &mut self.by_planes {
+            by_planes.begins(pool);
+        }
         self.groups[group.index()].state = GroupState::Collecting;
         self.refresh_candidate(group);
         self.pools[pool.index()].collection = Some(collection);
@@ -490,16 +510,19 @@ impl Ftl {
         let units_per_group = self.geometry.units_per_group();
         let start = self.geometry.first_unit(group).0;
         let end = start + units_per_group;
-        let next = self.valid.next_set((start + collection.cursor) as usize).map_or(end, |unit| unit as u32);
+        let next = match &self.by_planes {
+            Some(_) => self.next_page_by_plane(pool, group),
+            None => self.next_page(start + collection.cursor),
+        };
         let kind = self.kind_of_moves_from(group);
         let record = &mut self.pools[pool.index()];
-        if next >= end {
+        let Some((first, left)) = next.filter(|(first, _)| first.0 < end) else {
             self.groups[group.index()].state = GroupState::Draining;
             record.collection = None;
             record.draining.push(group.0);
             record.leaving += u32::from(self.groups[group.index()].failed);
             return None;
-        }
+        };
         let units_per_page = self.geometry.units_per_page();
         let most = if fill { record.rest_of_open_page(units_per_page) } else { units_per_page };
         let space = record.space_for_moves(units_per_group, self.reserve_groups, self.kept_groups, kind).min(most);
@@ -511,13 +534,23 @@ impl Ftl {
             }
             return Some(if waits { GcStep::Wait } else { GcStep::Nothing });
         }
-        let first = self.geometry.first_unit_of_page(Ppa(next));
-        let in_page = self.valid.aligned_bits(first.index(), units_per_page);
-        let mask = lowest_bits(in_page & u32::MAX << (next - first.0), space);
+        let mask = lowest_bits(left, space);
         record.hands_out(mask.count_ones(), kind);
-        record.collection =
-            Some(Collection { cursor: first.0 + u32::BITS - mask.leading_zeros() - start, ..collection });
+        let handed_out = first.0 + u32::BITS - mask.leading_zeros() - start;
+        record.collection = Some(Collection { cursor: handed_out, ..collection });
+        if let Some(by_planes) = &mut self.by_planes {
+            by_planes.handed_out(&self.geometry, pool, handed_out);
+        }
         Some(GcStep::MovePage { first, mask })
+    }
+
+    /// The page of the first valid unit from one on: its first unit, and those from that one on that are valid.
+    #[inline]
+    fn next_page(&self, from: u32) -> Option<(Ppa, u32)> {
+        let next = self.valid.next_set(from as usize)? as u32;
+        let first = self.geometry.first_unit_of_page(Ppa(next));
+        let in_page = self.valid.aligned_bits(first.index(), self.geometry.units_per_page());
+        Some((first, in_page & u32::MAX << (next - first.0)))
     }
 }
 

@@ -70,7 +70,7 @@ const WORDS: [&str; 58] = [
 ];
 
 /// Settings in the words of `--set`, for the list of them in a request.
-const SETS: [&str; 20] = [
+const SETS: [&str; 21] = [
     "ftl.victim=d-choices",
     "ftl.victim.d=4294967295",
     "ftl.gc_trigger.beyond_reserve=4294967295",
@@ -91,6 +91,7 @@ const SETS: [&str; 20] = [
     "nand.erase_loop=1h",
     "ftl.over_provisioning=1e300",
     "ftl.gc_pages_in_flight=1",
+    "ftl.gc_copybacks=2",
 ];
 
 /// A changed JSON document; TOML inside a string is changed as TOML.

@@ -29,6 +29,9 @@ pub struct FlashCommand {
     pub die: DieId,
     /// How often a read senses its pages beyond once [count].
     pub more_senses: u8,
+    /// A program takes pages of the same planes, which it senses first, instead of data from the channel: a copyback. The die was
+    /// told which ([`super::Nand::copies_from`]), so that other commands need not carry it.
+    pub copies: bool,
     /// Per plane: page offset within the block; an erase ignores it.
     pub page: [u32; 4],
     /// Per plane: block index within the plane.
@@ -37,6 +40,15 @@ pub struct FlashCommand {
     pub bytes: [u32; 4],
     /// Per plane: an index of the issuer's, carried and returned, never read here.
     pub transaction: [u32; 4],
+}
+
+/// The pages that a copyback copies, by plane of its die.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CopiedFrom {
+    /// Page offset within each block.
+    pub page: u32,
+    /// Per plane: the block.
+    pub block: [u32; 4],
 }
 
 impl FlashCommand {

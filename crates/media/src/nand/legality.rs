@@ -3,7 +3,7 @@
 use ninescope_model::DieId;
 
 use super::die::{Die, DieState};
-use super::{CommandKind, FlashCommand, Nand, Operation};
+use super::{CommandKind, CopiedFrom, FlashCommand, Nand, Operation};
 
 /// Why a die refuses a command, or why its end makes no sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -80,6 +80,7 @@ impl Nand {
         self.check_planes(command)?;
         match command.kind {
             CommandKind::Read => self.check_read(command, machine.parked()),
+            CommandKind::Program if command.copies => self.check_copyback(command),
             CommandKind::Program => self.check_program(command),
             CommandKind::Erase => Ok(()),
         }
@@ -132,6 +133,15 @@ impl Nand {
             }
         }
         Ok(())
+    }
+
+    /// What is copied from is read as a command of its own could read it, and what is copied to is programmed.
+    fn check_copyback(&self, command: &FlashCommand) -> Result<(), IllegalCommand> {
+        let CopiedFrom { block, page } = self.copied_from(command.die);
+        let read = FlashCommand { kind: CommandKind::Read, copies: false, block, page: [page; 4], ..*command };
+        self.check_planes(&read)?;
+        self.check_read(&read, None)?;
+        self.check_program(command)
     }
 
     fn check_program(&self, command: &FlashCommand) -> Result<(), IllegalCommand> {

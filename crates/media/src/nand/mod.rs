@@ -21,7 +21,7 @@ use ninescope_model::{DieId, Geometry};
 
 use crate::health::SuspendLimit;
 
-pub use command::{CommandKind, FlashCommand};
+pub use command::{CommandKind, CopiedFrom, FlashCommand};
 pub use die::{DieState, Ended};
 pub use erase_loops::{EraseLoops, LoopShares};
 pub use legality::IllegalCommand;
@@ -40,6 +40,8 @@ pub struct Nand {
     timing: NandTiming,
     durations: Durations,
     dies: Vec<Die>,
+    /// By die: what its next copyback copies, or its last one did.
+    copied_from: Vec<CopiedFrom>,
     blocks: BlockTable,
     erase_loops: LoopTable,
     wear: Wear,
@@ -77,6 +79,7 @@ impl Nand {
             durations: Durations::new(&timing, geometry)?,
             mean_times: timing.mean_times(),
             dies: vec![Die::default(); geometry.dies() as usize],
+            copied_from: vec![CopiedFrom::default(); geometry.dies() as usize],
             erase_loops: LoopTable::new(&timing.erase_loops, blocks.len()),
             blocks,
             wear: Wear::default(),
@@ -133,7 +136,15 @@ impl Nand {
     /// offset, so a read or program takes as long as one of them; an erase takes as long as its slowest block.
     #[inline]
     pub fn array_time(&self, command: &FlashCommand) -> Ns {
-        self.durations.array_phase(command, self.erase_loops(command)).0
+        self.array_phase(command).0
+    }
+
+    #[inline]
+    fn array_phase(&self, command: &FlashCommand) -> (Ns, u32) {
+        if command.copies {
+            return self.durations.copyback(self.copied_from(command.die).page, command.first_page());
+        }
+        self.durations.array_phase(command, self.erase_loops(command))
     }
 
     /// What accesses take in the array, whichever page and block they are of [ns].
@@ -202,6 +213,17 @@ impl Nand {
 
 /// The die machine.
 impl Nand {
+    /// The next copyback of a die copies this page to that plane. One page offset is of all its planes.
+    pub fn copies_from(&mut self, die: DieId, plane: u32, (block, page): (u32, u32)) {
+        let from = &mut self.copied_from[die.index()];
+        (from.page, from.block[plane as usize]) = (page, block);
+    }
+
+    /// What the next copyback of a die copies, or the last one did.
+    pub fn copied_from(&self, die: DieId) -> CopiedFrom {
+        self.copied_from[die.index()]
+    }
+
     /// Starts a command's array phase at `at`, which may lie in the future: the die is taken from this
     /// call on. Returns when the phase ends [ns].
     ///
@@ -210,7 +232,7 @@ impl Nand {
     #[inline]
     pub fn begin_array(&mut self, command: &FlashCommand, at: Ns) -> Result<Ns, IllegalCommand> {
         self.check(command)?;
-        let (total, segments) = self.durations.array_phase(command, self.erase_loops(command));
+        let (total, segments) = self.array_phase(command);
         Ok(self.dies[command.die.index()].begin(command, at, total, segments))
     }
 

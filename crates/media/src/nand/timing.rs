@@ -195,9 +195,10 @@ impl Durations {
         self.page_types.get(page as usize).map_or(0, |&page_type| usize::from(page_type))
     }
 
+    /// A copyback is sent two commands, to read and to program.
     #[inline]
     pub(super) fn command_address_time(&self, command: &FlashCommand) -> Ns {
-        Ns(self.command_address.0 * u64::from(command.plane_count()))
+        Ns(self.command_address.0 * u64::from(command.plane_count() << u32::from(command.copies)))
     }
 
     #[inline]
@@ -223,5 +224,11 @@ impl Durations {
     fn slowest(&self, times: &[Ns; PAGE_TYPES_MAX], command: &FlashCommand) -> Ns {
         let of_plane = |plane: usize| times[self.page_type(command.page[plane])];
         command.addressed_planes().map(of_plane).max().unwrap_or_default()
+    }
+
+    /// Pages are sensed and then programmed, in one piece: the register is needed until the end.
+    #[cold]
+    pub(super) fn copyback(&self, from: u32, to: u32) -> (Ns, u32) {
+        (self.read[self.page_type(from)] + self.program[self.page_type(to)], 1)
     }
 }

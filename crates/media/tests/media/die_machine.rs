@@ -49,6 +49,39 @@ fn wordlines_that_are_filled_staggered_have_their_types_in_the_order_that_is_sai
 }
 
 #[test]
+fn a_copyback_senses_and_programs_in_one_piece() {
+    let mut harness = Harness::new();
+    let copy = |page| FlashCommand { copies: true, ..program(2, page) };
+    assert_eq!(harness.nand.command_address_time(&copy(0)), Ns(400), "of a read and of a program");
+    let end = READ[1] + PROGRAM[0];
+    harness.nand.copies_from(DIE, 0, (0, 1));
+    assert_eq!(harness.issue(&copy(0), 0), end);
+    harness.nand.stop_at(DIE, Ns(1_000));
+    assert_eq!(harness.nand.stop_time(DIE), None, "its register is taken until it is programmed");
+    harness.advance(end);
+    assert_eq!(harness.nand.programmed_pages(DIE, 0, 2), 1);
+    // It is copied from where something lies, to the next page.
+    let empty = IllegalCommand::PageNotProgrammed { die: DIE, plane: 0, block: 0, page: 3 };
+    harness.nand.copies_from(DIE, 0, (0, 3));
+    assert_eq!(harness.probe(&copy(1)), Err(empty));
+    harness.nand.copies_from(DIE, 0, (0, 1));
+    let order = IllegalCommand::ProgramOutOfOrder { die: DIE, plane: 0, block: 2, page: 2, next_page: 1 };
+    assert_eq!(harness.probe(&copy(2)), Err(order));
+    // What several planes copy is read by one command.
+    let two_planes = FlashCommand { planes: 0b110, ..copy(0) };
+    let from_two_blocks = |nand: &mut Nand| {
+        nand.copies_from(DIE, 1, (0, 2));
+        nand.copies_from(DIE, 2, (1, 2));
+    };
+    from_two_blocks(&mut harness.nand);
+    let apart = IllegalCommand::BlocksDiffer { die: DIE, plane: 2, block: 1, first_block: 0 };
+    assert_eq!(harness.probe(&two_planes), Err(apart));
+    let mut any_block = Harness::with(NandTiming { read_any_block: true, ..timing() });
+    from_two_blocks(&mut any_block.nand);
+    assert_eq!(any_block.probe(&two_planes), Ok(()));
+}
+
+#[test]
 fn channel_times_count_planes_and_round_a_burst_up_once() {
     let Harness { nand } = Harness::new();
     assert_eq!(nand.command_address_time(&read(0, 0)), Ns(200));

@@ -76,6 +76,7 @@ pub fn engine_config(
             .ftl
             .gc_pages_in_flight
             .unwrap_or(4 * geometry.frontier_planes * geometry.data_dies()),
+        gc_copybacks: drive.config.ftl.gc_copybacks,
         throttle: drive.config.ftl.throttle.clone(),
         trim: drive.config.ftl.trim.clone(),
         scheduler: scheduler.transactions.clone(),

@@ -3,6 +3,7 @@
 //! What is wrong with a description is found here, and named by its key. The rooms must not know what will run on the drive.
 
 mod controller;
+mod copyback;
 mod die_failures;
 mod dram;
 mod firmware;
@@ -128,6 +129,7 @@ impl Assembly {
         }
         check_breakdown(drive, &ftl, tier.is_some())?;
         parity::check(drive, &ftl)?;
+        copyback::check(drive, &ftl)?;
         let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
         table_bytes += memory::check_scm(&scm, pages, &engine)?;
         let assembly = Self {

@@ -236,6 +236,10 @@ pub struct FtlSection {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = above_zero)]
     pub gc_pages_in_flight: Option<u32>,
+    /// How often in a row a page that is moved as it is may be copied by its die, without the channel and without a decoder; the
+    /// next time it goes through the controller [count]. 0: never.
+    #[serde(skip_serializing_if = "is_default")]
+    pub gc_copybacks: u16,
     /// Which pool takes the next unit.
     #[serde(deserialize_with = "string_or_table")]
     pub page_allocation: PageAllocationConfig,
@@ -303,6 +307,7 @@ impl Default for FtlSection {
             frontier_planes: None,
             gc_reserve_blocks: 1,
             gc_pages_in_flight: None,
+            gc_copybacks: 0,
             page_allocation: PageAllocationConfig::default(),
             streams: StreamChoiceConfig::default(),
             stream_channels: Vec::new(),

@@ -96,7 +96,7 @@ const WITH_PARAMETERS: [(&str, &str); 11] = [
 ];
 
 /// What no default covers.
-const VARIANTS: [&str; 25] = [
+const VARIANTS: [&str; 26] = [
     "nand.program_failures=0.004",
     "nand.erase_failures=0.2",
     "ftl.streams={policy=\"fdp\",handles=[\"persistently-isolated\",\"initially-isolated\",\"persistently-isolated\"]}",
@@ -108,6 +108,7 @@ const VARIANTS: [&str; 25] = [
     "ftl.mapping_unit=16KiB",
     "scheduler.multi_plane=false",
     "ftl.gc_pages_in_flight=1",
+    "ftl.gc_copybacks=3",
     "scm.wear_leveling_copies=in-memory",
     "scm.pulse_order=in-turn",
     "scm.verify={policy=\"to-the-cap\",cycles_set=2,cycles_reset=5}",

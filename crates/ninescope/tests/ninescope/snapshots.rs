@@ -225,7 +225,7 @@ fn a_footprint_is_part_of_the_shape() {
 }
 
 /// What never reaches preparing: drives that differ in these alone share a snapshot.
-const NOT_IN_THE_SHAPE: [&str; 22] = [
+const NOT_IN_THE_SHAPE: [&str; 23] = [
     "nand.read=99us",
     "nand.program=999us",
     "nand.program_pulses=7",
@@ -248,6 +248,7 @@ const NOT_IN_THE_SHAPE: [&str; 22] = [
     "scheduler.multi_plane=false",
     "scheduler.suspend=every-safe-point",
     "ftl.gc_pages_in_flight=1",
+    "ftl.gc_copybacks=2",
 ];
 
 #[test]

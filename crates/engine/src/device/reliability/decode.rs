@@ -27,7 +27,7 @@ impl<K: Kind> Device<K> {
     #[inline]
     pub(in crate::device) fn encode_time(&mut self, command: &FlashCommand) -> Ns {
         match &mut self.reliability {
-            Some(part) if command.kind == CommandKind::Program => {
+            Some(part) if command.kind == CommandKind::Program && !command.copies => {
                 part.encode_pages(self.flash.ftl(), &self.run.transactions, command)
             }
             _ => Ns::ZERO,

@@ -21,8 +21,8 @@ use crate::error::SimulationError;
 use crate::flash::{ReadFrom, WriteEntry};
 use crate::host::HostCommand;
 use crate::probe::{Event, observe};
-use crate::reliability::Reliability;
 use crate::reliability::timetable::Appointment;
+use crate::reliability::{Ground, Reliability};
 use crate::run::Run;
 use crate::transaction::Harm;
 
@@ -239,6 +239,14 @@ impl<K: Kind> Device<K> {
         match self.harm_of(transaction, number) {
             Some(harm) => self.harm(lpa, harm),
             None => Ok(()),
+        }
+    }
+
+    /// The die of a page has copied it: its raw errors are in the copy, too.
+    pub(super) fn errors_go_along(&mut self, from: Ppa, to: Ppa) {
+        if let Some(part) = &mut self.reliability {
+            let (ftl, nand) = (self.flash.ftl(), self.flash.nand());
+            part.copied(Ground { now: self.run.now, ftl, nand, transactions: &self.run.transactions }, from, to);
         }
     }
 

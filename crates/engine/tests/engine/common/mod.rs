@@ -122,6 +122,7 @@ impl Bench {
                 merge_by: ninescope_engine::MergeBy::default(),
                 sectors: SectorRules::default(),
                 gc_pages_in_flight: 4,
+                gc_copybacks: 0,
                 throttle: Default::default(),
                 trim: Default::default(),
                 scheduler: TransactionSchedulerConfig::default(),

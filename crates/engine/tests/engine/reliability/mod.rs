@@ -4,7 +4,7 @@
 //! Nothing is left to chance in the scenes: bits fail always, never, or as often as the law of large numbers says
 //! (`drives::always_corrected`).
 
-mod drives;
+pub mod drives;
 
 mod counters;
 mod damage;

@@ -22,7 +22,9 @@ use ninescope_ftl::policies::{
 use ninescope_ftl::{Ftl, FtlConfig, FtlCounters, InstantDriver, Partition};
 use ninescope_kernel::{Ns, RandomStream, Rate};
 use ninescope_media::health::SuspendLimit;
-use ninescope_media::nand::{CommandKind, EraseLoops, FlashCommand, Nand, NandTiming, PageTypes, PlaneGroups, Wear};
+use ninescope_media::nand::{
+    CommandKind, CopiedFrom, EraseLoops, FlashCommand, Nand, NandTiming, PageTypes, PlaneGroups, Wear,
+};
 use ninescope_model::{
     Arrival, BlockGroup, Cause, DieId, Geometry, Lba, Lpa, Op, Parity, Pool, Ppa, Request, Source, Stream, Workload,
     WorkloadError,
@@ -152,6 +154,8 @@ impl Workload for Listed {
 pub enum Event {
     /// A command's channel phase began.
     Issued(FlashCommand),
+    /// That was a copyback, of these pages.
+    Copied(CopiedFrom),
     /// A command's array phase ended.
     Ended(FlashCommand),
     /// The map changed.
@@ -267,7 +271,12 @@ impl Recorder {
 impl Probe for Recorder {
     fn observe(&mut self, view: &View<'_>, event: engine::Event<'_>) -> Result<(), SimulationError> {
         match event {
-            engine::Event::CommandIssued { command, .. } => self.note(view, Event::Issued(*command)),
+            engine::Event::CommandIssued { command, .. } => {
+                self.note(view, Event::Issued(*command));
+                if command.copies {
+                    self.note(view, Event::Copied(view.nand.copied_from(command.die)));
+                }
+            }
             engine::Event::CommandEnded { command } => self.note(view, Event::Ended(*command)),
             engine::Event::UnitWritten { lpa, old, new, .. } => {
                 self.note(view, Event::Mapped(lpa, old, new));
@@ -386,6 +395,7 @@ impl Default for Drive {
                 merge_by: ninescope_engine::MergeBy::default(),
                 sectors: SectorRules::default(),
                 gc_pages_in_flight: 4,
+                gc_copybacks: 0,
                 throttle: Default::default(),
                 trim: Default::default(),
                 scheduler: TransactionSchedulerConfig::default(),
@@ -640,6 +650,15 @@ impl Outcome {
             _ => None,
         };
         self.events().iter().filter_map(of_kind).collect()
+    }
+
+    /// What copybacks copied.
+    pub fn copied(&self) -> Vec<CopiedFrom> {
+        let of_copyback = |&(_, event): &(u64, Event)| match event {
+            Event::Copied(from) => Some(from),
+            _ => None,
+        };
+        self.events().iter().filter_map(of_copyback).collect()
     }
 
     /// When array phases of a kind ended [ns].
