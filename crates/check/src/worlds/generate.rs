@@ -7,6 +7,7 @@ use ninescope_model::{CacheHint, DriveErase, Lba, Op, Request};
 
 use super::breakage;
 use super::codes;
+use super::copybacks;
 use super::dice::Dice;
 use super::drives::{drive, placement_name, sectors_per_unit};
 use super::keys::{policy_name, put_at, take_at, value_at};
@@ -69,6 +70,7 @@ pub fn generate(seed: u64) -> World {
             breakage::level(&mut dice.of("wear leveling"), &mut world);
         }
         die_failures::add(&mut dice.of("die failures"), &mut world);
+        copybacks::add(&mut dice.of("copybacks"), &mut world);
         let Ok(plan) = world.plan() else { continue };
         let hinted = if codes::knows_clean(&world.drive) { dice.chance(90) } else { dice.chance(5) };
         let per_unit = sectors_per_unit(&world.drive, &plan);

@@ -9,6 +9,7 @@
 
 mod breakage;
 mod codes;
+mod copybacks;
 mod dice;
 mod die_failures;
 mod drives;
