@@ -36,6 +36,8 @@ _READ_MORE_NS = 20
 # MQSim starts collecting at this many free blocks of a plane, however small the threshold.
 _GC_BLOCKS_LEAST = 10
 # What an entry takes of a cached map here.
+_COPYBACKS = 65_535
+"""How often in a row a page may be copied at most, which is as good as without an end."""
 _MAP_ENTRY = 8
 
 
@@ -234,6 +236,8 @@ def _ftl(part: Drive, device: Sheet, flash: Sheet) -> None:
         f"GC_Exec_Threshold of {blocks} blocks, at least {_GC_BLOCKS_LEAST} of them; one is the reserve",
     )
     _victim(part, device, blocks)
+    if not part.as_mqsim and device.has("Use_Copyback_for_GC") and device.flag("Use_Copyback_for_GC"):
+        part.put("ftl.gc_copybacks", _COPYBACKS, "Use_Copyback_for_GC, which has no limit there")
     levelled = device.flag("Dynamic_Wearleveling_Enabled")
     part.put(
         "ftl.free_block_choice",
