@@ -81,6 +81,11 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
     "cache-in-parts": ("quiet-and-noisy", "none", [some("tier", "hit_ratio")]),
     "channels-of-a-stream": ("hot-and-cold-apart", "steady", [on_own_channels]),
     "demo": (job("randwrite", "16k", 4000), "steady", [some("counters", "gc_page_programs")]),
+    "copyback": (
+        job("randwrite", "16k", 12000),
+        "steady",
+        [some("counters", name) for name in ("copybacks", "copybacks_at_limit")],
+    ),
     "degraded-reads": (
         job("randread", "4k", 4000),
         "full",

@@ -188,6 +188,7 @@ def _events(counters: Mapping[str, int]) -> Iterator[tuple[str, str]]:
             ("throttled_units", "units behind which writes were held back"),
             ("deferred_trims", "units of TRIMs that took effect later"),
             ("trimmed_units_moved", "units moved that had been trimmed"),
+            ("copybacks", "pages copied by their dies"),
             ("die_rests", "times a die came to rest"),
             ("overdue_collections", "collections put off for as long as may be"),
             ("read_modify_write_reads", "reads to complete units written in part"),
