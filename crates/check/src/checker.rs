@@ -764,7 +764,7 @@ impl Probe for Checker {
             Event::Erased { group } => {
                 self.ledger.erased_groups += 1;
                 if let Some(book) = &mut self.parity {
-                    book.erased(view, group)?;
+                    book.erased(view, group, &mut self.marks)?;
                 }
                 if let Some(codes) = &mut self.codes {
                     codes.erased(view, group);

@@ -1,21 +1,28 @@
-//! Which dies hold what of a group on a drive with parity, worked out anew: sets of dies by listing them, stripes by division.
+//! Which dies hold what of a group that lies on several, with parity or without, worked out anew: sets of dies by listing them, stripes by division.
 
 use ninescope_model::{BlockGroup, DieId, Geometry, ParityOver};
 
 /// The dies of a set, in order; each die is one where there is no parity.
 pub fn dies_of_set(geometry: &Geometry, set: u32) -> Vec<DieId> {
-    let Some(parity) = geometry.parity else { return vec![DieId(set)] };
+    let of_superblock = geometry.superblock.map(|superblock| (superblock.dies as usize, superblock.over));
+    let of_parity = geometry.parity.map(|parity| (parity.stripe as usize, parity.over));
+    let Some((width, over)) = of_parity.or(of_superblock) else { return vec![DieId(set)] };
     let per_channel = geometry.packages_per_channel * geometry.dies_per_package;
     let mut sets: Vec<Vec<DieId>> = Vec::new();
-    match parity.over {
+    match over {
         ParityOver::Dies => {
             let all: Vec<DieId> = (0..geometry.channels * per_channel).map(DieId).collect();
-            sets.extend(all.chunks(parity.stripe as usize).map(<[DieId]>::to_vec));
+            sets.extend(all.chunks(width).map(<[DieId]>::to_vec));
+        }
+        ParityOver::Drive => {
+            let ways = (0..per_channel).flat_map(|way| (0..geometry.channels).map(move |channel| (channel, way)));
+            let all: Vec<DieId> = ways.map(|(channel, way)| DieId(channel * per_channel + way)).collect();
+            sets.extend(all.chunks(width).map(<[DieId]>::to_vec));
         }
         ParityOver::Channels => {
-            for first in (0..geometry.channels).step_by(parity.stripe as usize) {
+            for first in (0..geometry.channels).step_by(width) {
                 for way in 0..per_channel {
-                    let channels = first..first + parity.stripe;
+                    let channels = first..first + width as u32;
                     sets.push(channels.map(|channel| DieId(channel * per_channel + way)).collect());
                 }
             }
@@ -26,7 +33,7 @@ pub fn dies_of_set(geometry: &Geometry, set: u32) -> Vec<DieId> {
 
 /// The set of a die.
 pub fn set_of(geometry: &Geometry, die: DieId) -> u32 {
-    if geometry.parity.is_none() {
+    if geometry.parity.is_none() && geometry.superblock.is_none() {
         return die.0;
     }
     (0..geometry.die_sets()).find(|&set| dies_of_set(geometry, set).contains(&die)).unwrap_or_default()

@@ -72,6 +72,7 @@ marks! {
     EvictionOfPart, "eviction_of_part", "A page went down of which the slot held a part.";
     EvictionMergedInController, "eviction_merged_in_controller", "A page on its way down was completed with what the controller held.";
     SupersededInController, "superseded_in_controller", "A unit was forgotten below before it was on the media.";
+    SuperblockErased, "superblock_erased", "A block group was erased on several dies, none of which held parity.";
     ParityProgrammed, "parity_programmed", "The parity of a stripe was programmed.";
     DegradedRead, "degraded_read", "The rest of a parity stripe was read for a page that was no good.";
     DegradedInController, "degraded_in_controller", "A page that was no good was found again, and some of its stripe was in the controller.";

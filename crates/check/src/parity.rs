@@ -1,4 +1,5 @@
-//! Parity over dies: which die holds what of a stripe, from the commands alone, and that each whole stripe gets its parity once.
+//! Block groups on several dies: which die holds what of a stripe, from the commands alone, and that each whole stripe gets its parity
+//! once, where there is any.
 //!
 //! Which dies these have to be, [`die_sets`](crate::die_sets) works out anew.
 
@@ -14,7 +15,7 @@ use crate::groups::Groups;
 use crate::marks::{Mark, Marks};
 use crate::rule::{Checked, require};
 
-/// What is known of a drive with parity.
+/// What is known of a drive whose block groups lie on several dies.
 #[derive(Debug)]
 pub struct ParityBook {
     /// Dies on which pages of a stripe were programmed, by group, page and plane.
@@ -29,10 +30,10 @@ pub struct ParityBook {
 }
 
 impl ParityBook {
-    /// Takes over what preparing left; none where there is no parity.
+    /// Takes over what preparing left; none where each group lies on one die.
     pub fn started(view: &View<'_>) -> Option<Self> {
         let geometry = view.ftl.geometry();
-        geometry.parity?;
+        geometry.parity.map(|_| ()).or(geometry.superblock.map(|_| ()))?;
         let of_group = |group| {
             let stripes = view.ftl.group(group).write_pointer / units_of_stripe(geometry);
             stripes * geometry.frontier_planes
@@ -101,8 +102,8 @@ impl ParityBook {
     fn is_in_its_place(view: &View<'_>, (on, page): (DieId, u32), group: BlockGroup, access: &Access) -> Checked {
         let geometry = view.ftl.geometry();
         let in_group = (access.ppa.0 - geometry.first_unit(group).0) / geometry.units_per_page();
-        let stripe = in_group / (units_of_stripe(geometry) / geometry.units_per_page());
         let dies = data_dies(geometry, group);
+        let stripe = in_group / (dies.len() as u32 * geometry.frontier_planes);
         let die = dies[(in_group / geometry.frontier_planes) as usize % dies.len()];
         require!(
             die == on && stripe == page,
@@ -143,15 +144,19 @@ impl ParityBook {
     }
 
     /// A group is free: all of its dies have erased their blocks, and its stripes are gone.
-    pub fn erased(&mut self, view: &View<'_>, group: BlockGroup) -> Checked {
-        let stripe = view.ftl.geometry().parity.map_or(1, |parity| parity.stripe);
+    pub fn erased(&mut self, view: &View<'_>, group: BlockGroup, marks: &mut Marks) -> Checked {
+        let geometry = view.ftl.geometry();
+        let dies = data_dies(geometry, group).len() as u32 + u32::from(geometry.parity.is_some());
         let erases = std::mem::take(&mut self.erases[group.index()]);
         require!(
-            erases == stripe,
+            erases == dies,
             Parity,
             view.now,
-            "group {group} is free, and {erases} of its {stripe} dies have erased"
+            "group {group} is free, and {erases} of its {dies} dies have erased"
         );
+        if geometry.superblock.is_some() {
+            marks.hit(Mark::SuperblockErased);
+        }
         self.parity_pages[group.index()] = 0;
         self.seen.retain(|(of, ..), _| *of != group);
         Ok(())

@@ -70,7 +70,7 @@ rules! {
     BadBlocks, "bad-blocks",
         "No program goes to a block of which one failed or that is retired; a group is retired empty, for a failure or when it is worn out; the drive takes no more writes when a pool has too few groups, and not before.";
     Parity, "parity",
-        "Each page of a stripe lies on a die of its own, each whole stripe gets its parity once and behind its data, and a group is erased on all of its dies.";
+        "Each page of a stripe lies on the die whose turn it is, each whole stripe gets its parity once and behind its data, if it has any, and a group is erased on all of its dies.";
     DegradedRead, "degraded-read",
         "A page that no decoder makes good is found again by the rest of its parity stripe, all of which is read and none of which is erased; units are lost where another page of the stripe has lost the same ones, and what was found for the host or the scrubber is written anew.";
     FailedDie, "failed-die",

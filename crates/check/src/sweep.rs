@@ -187,7 +187,7 @@ fn programmed_units(view: &View<'_>, blocks: &Blocks, id: BlockGroup, kept: bool
             let erases = blocks.erases(die, plane, block);
             units += blocks.programmed_pages(die, plane, block) * geometry.units_per_page();
             // Between the end of an erase on the media and the FTL's hearing of it no sweep happens; of several dies one erases first.
-            let erased_by_some = geometry.parity.is_some() && record.state == GroupState::Erasing;
+            let erased_by_some = geometry.spans_dies() && record.state == GroupState::Erasing;
             if erases != record.erase_count && !(erased_by_some && erases == record.erase_count + 1) {
                 let what =
                     format!("group {id}: the FTL says {} erases, plane {plane} had {erases}", record.erase_count);
@@ -195,7 +195,7 @@ fn programmed_units(view: &View<'_>, blocks: &Blocks, id: BlockGroup, kept: bool
             }
         }
     }
-    if geometry.parity.is_some() {
+    if geometry.spans_dies() {
         return programmed_in_set(view, blocks, id);
     }
     // What stays in the controller is not taken for programmed, whatever the media holds.

@@ -13,14 +13,15 @@
 //! With [parity](Parity) a pool lies on a *set* of dies and a group on a block of each of its planes there, one die of which
 //! holds parity: another one from block to block. `page` above is a *row* then, which goes round the dies that hold data, so
 //! that rows of one page of all of them follow each other; they and the page of parity are a *parity stripe*. The parity has
-//! addresses behind those of all units: it holds none.
+//! addresses behind those of all units: it holds none. A [super-block](Superblock) is the same without parity: rows go round all dies
+//! of a set.
 
 use ninescope_kernel::FastDiv;
 use serde::{Deserialize, Serialize};
 
 mod parity;
 
-pub use parity::{Parity, ParityOver};
+pub use parity::{Parity, ParityOver, Superblock};
 
 use crate::{BlockGroup, ChannelId, DieId, Pool, Ppa, SECTOR_BYTES};
 
@@ -55,6 +56,8 @@ pub struct Geometry {
     pub frontier_planes: u32,
     /// Parity over dies, if there is any.
     pub parity: Option<Parity>,
+    /// Several dies that a block group lies on without that, if it does.
+    pub superblock: Option<Superblock>,
     /// Reciprocals and products of the above, filled in by [`Geometry::checked`].
     derived: Derived,
 }
@@ -67,7 +70,9 @@ struct Derived {
     blocks_per_plane: FastDivOrOne,
     pools_per_die: FastDivOrOne,
     dies_per_channel: FastDivOrOne,
-    /// Dies of a set that hold data; 1 where there is no parity.
+    /// Whether a group lies on several dies.
+    spans_dies: bool,
+    /// Dies of a set that hold data; 1 where each die is one.
     data_dies: FastDivOrOne,
 }
 
@@ -104,6 +109,8 @@ struct Numbers {
     frontier_planes: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     parity: Option<Parity>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    superblock: Option<Superblock>,
 }
 
 impl From<Geometry> for Numbers {
@@ -119,6 +126,7 @@ impl From<Geometry> for Numbers {
             mapping_unit: geometry.unit_bytes,
             frontier_planes: geometry.frontier_planes,
             parity: geometry.parity,
+            superblock: geometry.superblock,
         }
     }
 }
@@ -139,6 +147,7 @@ impl TryFrom<Numbers> for Geometry {
             numbers.frontier_planes,
         )
         .and_then(|geometry| geometry.with_parity(numbers.parity))
+        .and_then(|geometry| geometry.with_superblock(numbers.superblock))
         .map_err(|error| format!("{} {}", error.key, error.message).trim_start().to_owned())
     }
 }
@@ -194,6 +203,7 @@ impl Geometry {
             unit_bytes,
             frontier_planes,
             parity: None,
+            superblock: None,
             derived: Derived::default(),
         };
         geometry.check()?;
@@ -211,6 +221,7 @@ impl Geometry {
             blocks_per_plane: FastDivOrOne(FastDiv::new(self.blocks_per_plane)),
             pools_per_die: FastDivOrOne(FastDiv::new(self.pools_per_die())),
             dies_per_channel: FastDivOrOne(FastDiv::new(self.dies_per_channel())),
+            spans_dies: self.stripe_dies() > 1,
             data_dies: FastDivOrOne(FastDiv::new(self.data_dies())),
         };
     }
@@ -228,6 +239,7 @@ impl Geometry {
             unit_bytes: SECTOR_BYTES as u32,
             frontier_planes: 1,
             parity: None,
+            superblock: None,
             derived: Derived::default(),
         }
     }
@@ -241,6 +253,7 @@ impl Geometry {
             dies_per_package: self.stripe_dies(),
             planes_per_die: self.frontier_planes,
             parity: self.parity.map(|parity| Parity { over: ParityOver::Dies, ..parity }),
+            superblock: self.superblock.map(|superblock| Superblock { over: ParityOver::Dies, ..superblock }),
             ..*self
         };
         pool.derive();
@@ -387,7 +400,7 @@ impl Geometry {
     #[inline]
     pub fn die_of_pool(&self, pool: Pool) -> DieId {
         let set = self.derived.pools_per_die.0.quotient(pool.0);
-        if self.parity.is_some() { self.die_of_set(set, 0) } else { DieId(set) }
+        if self.derived.spans_dies { self.die_of_set(set, 0) } else { DieId(set) }
     }
 
     /// The first plane (within its die) of a pool.
@@ -434,13 +447,13 @@ impl Geometry {
     #[inline]
     pub fn page_in_group(&self, group: BlockGroup, ppa: Ppa) -> u32 {
         let row = self.derived.units_per_stripe.0.quotient(ppa.0 - self.first_unit(group).0);
-        if self.parity.is_some() { self.derived.data_dies.0.quotient(row) } else { row }
+        if self.derived.spans_dies { self.derived.data_dies.0.quotient(row) } else { row }
     }
 
     /// Everything about a physical unit's place.
     #[inline]
     pub fn locate(&self, ppa: Ppa) -> PhysicalUnit {
-        if self.parity.is_some() {
+        if self.derived.spans_dies {
             return self.place_in_set(ppa);
         }
         let (group, offset) = self.group_and_offset(ppa);
@@ -451,7 +464,7 @@ impl Geometry {
     /// The die that a physical unit, or a page of parity, lies on.
     #[inline]
     pub fn die_of(&self, ppa: Ppa) -> DieId {
-        if self.parity.is_some() {
+        if self.derived.spans_dies {
             return self.locate_in_set(ppa).1;
         }
         self.die_of_pool(self.pool_and_block(self.group_and_offset(ppa).0).0)

@@ -25,7 +25,7 @@ pub use address::{
     BankId, BlockGroup, ChannelId, DieId, Lba, Lpa, PAGE_BYTES, Pool, Ppa, SECTOR_BYTES, SlotId, Stream,
 };
 pub use cause::{CAUSES, Cause, OCCUPANCIES, Occupancy};
-pub use geometry::{Geometry, GeometryError, PLANES_MAX, Parity, ParityOver, PhysicalUnit};
+pub use geometry::{Geometry, GeometryError, PLANES_MAX, Parity, ParityOver, PhysicalUnit, Superblock};
 pub use host_cache::HostCacheStatistics;
 #[doc(hidden)]
 pub use registry::{optional_string_or_table, string_or_table};

@@ -406,7 +406,7 @@ impl Flash {
             self.collection.erases_waiting.push(group.0);
             return;
         }
-        if self.geometry.parity.is_some() {
+        if self.geometry.spans_dies() {
             return self.queue_erases(run, group);
         }
         self.enqueue(run, Transaction::erase(self.geometry.first_unit(group)));

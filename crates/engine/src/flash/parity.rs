@@ -1,5 +1,5 @@
-//! Parity over dies: its pages go to their die behind the data of their stripe, programs of a group end on several dies, and a
-//! group is erased on all of them.
+//! Block groups on several dies: programs of one end on each of them, and it is erased on all. Where one of these holds parity, its
+//! pages go there behind the data of their stripe.
 //!
 //! The controller adds pages up as they go to their dies, so that the parity of a stripe that is not full stays there: nothing
 //! is padded for it, and a FLUSH does not wait for it.
@@ -63,12 +63,14 @@ impl Flash {
             let ppa = Ppa(geometry.first_unit(group).0 + row * geometry.units_per_stripe());
             self.enqueue_in_set(run, Transaction::erase(ppa));
         }
-        self.enqueue_in_set(run, Transaction::erase(geometry.parity_page(group, 0, 0)));
+        if geometry.parity.is_some() {
+            self.enqueue_in_set(run, Transaction::erase(geometry.parity_page(group, 0, 0)));
+        }
     }
 
     /// A die has erased its blocks of a group. Returns whether it was the last one that had to.
     #[inline]
     pub fn is_erased(&mut self, group: BlockGroup) -> bool {
-        self.geometry.parity.is_none() || self.ftl.blocks_erased(group)
+        !self.geometry.spans_dies() || self.ftl.blocks_erased(group)
     }
 }

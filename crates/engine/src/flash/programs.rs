@@ -430,7 +430,7 @@ impl Flash {
     /// A page was programmed. Returns its group where it is the first one of that.
     pub fn page_programmed<Q>(&mut self, run: &Run<Q>, index: u32) -> Option<BlockGroup> {
         let ppa = run.transactions.slab[index].ppa();
-        if self.geometry.parity.is_some() {
+        if self.geometry.spans_dies() {
             return self.page_of_set_programmed(ppa);
         }
         let (group, offset) = self.geometry.group_and_offset(ppa);

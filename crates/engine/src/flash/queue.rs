@@ -122,7 +122,7 @@ impl Flash {
     /// The die of a unit of a group.
     #[inline]
     fn die_in(&self, group: BlockGroup, ppa: Ppa) -> DieId {
-        if self.geometry.parity.is_some() {
+        if self.geometry.spans_dies() {
             return self.geometry.die_of(ppa);
         }
         self.geometry.die_of_pool(self.geometry.pool_and_block(group).0)

@@ -40,6 +40,7 @@ mod queueing_classes;
 mod reliability;
 mod scm;
 mod sectors;
+mod superblocks;
 mod suspend;
 mod suspend_bounds;
 mod suspend_practical;

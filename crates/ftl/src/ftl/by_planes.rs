@@ -28,7 +28,7 @@ impl ByPlanes {
 impl Ftl {
     /// From now on pages of victims come by planes, where a frontier goes round several and all that moves goes to one.
     pub fn collect_by_planes(&mut self) {
-        if self.geometry.frontier_planes > 1 && self.geometry.parity.is_none() && self.kinds == 1 {
+        if self.geometry.frontier_planes > 1 && !self.geometry.spans_dies() && self.kinds == 1 {
             let pools = self.geometry.pools() as usize;
             self.by_planes = Some(Box::new(ByPlanes { from: vec![[0; PLANES_MAX as usize]; pools] }));
         }

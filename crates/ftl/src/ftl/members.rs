@@ -1,4 +1,4 @@
-//! Groups that lie on several dies, one of which holds parity: programs of one end in order on each die, and not over all, and
+//! Groups that lie on several dies, one of which may hold parity: programs of one end in order on each die, and not over all, and
 //! it is erased when all of its dies have erased their blocks.
 //!
 //! A unit is on the media when its page is. The last page of a parity stripe is *counted* as programmed with the parity, so that
@@ -35,13 +35,15 @@ impl Members {
     /// Units of a group that are programmed, with all before them and the parity of all whole stripes before them.
     fn programmed_units(&self, geometry: &Geometry, group: BlockGroup) -> u32 {
         let planes = geometry.frontier_planes;
-        let (parity, data) = self.of(group).split_last().expect("a set has dies");
+        let of_group = self.of(group);
+        let (data, parity) = of_group.split_at(geometry.data_dies() as usize);
         let next = data.iter().zip(0..).map(|(pages, member)| {
             let (page, plane) = (pages / planes, pages % planes);
             ((page * geometry.data_dies() + member) * planes + plane) * geometry.units_per_page()
         });
         let next = next.min().unwrap_or(0).min(geometry.units_per_group());
-        let whole = parity / planes;
+        let Some(pages_of_parity) = parity.first() else { return next };
+        let whole = pages_of_parity / planes;
         if whole == geometry.pages_per_block {
             return next;
         }
@@ -73,7 +75,7 @@ impl Ftl {
     /// From now on there is time: the drive is quiet, and what it holds is programmed.
     pub fn follow_members(&mut self) {
         let geometry = self.geometry;
-        if geometry.parity.is_none() {
+        if !geometry.spans_dies() {
             return;
         }
         let dies = geometry.stripe_dies();

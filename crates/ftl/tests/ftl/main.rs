@@ -14,6 +14,7 @@ mod snapshots;
 mod static_orders;
 mod stream_choices;
 mod streams;
+mod superblocks;
 mod wear_leveling;
 mod write_amplification;
 mod zones;

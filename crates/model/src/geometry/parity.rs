@@ -1,4 +1,4 @@
-//! Parity over dies: which dies hold the data and which one the parity of a block group, and where each page lies then.
+//! Block groups on several dies: which dies these are, which of them holds parity if one does, and where each page lies then.
 //!
 //! What is written, when, and what it is good for are not known here.
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Geometry, GeometryError, PhysicalUnit};
 use crate::{BlockGroup, DieId, Pool, Ppa};
 
-/// What the dies of a parity stripe have in common.
+/// What the dies of a set have in common.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ParityOver {
@@ -19,6 +19,20 @@ pub enum ParityOver {
     Channels,
     /// The channel: they are the dies of one.
     Dies,
+    /// Whatever it is: they follow each other where the dies of the drive are counted over its channels first.
+    Drive,
+}
+
+/// A super-block: a block group that lies on several dies, and is filled row by row round them and erased on all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Superblock {
+    /// Dies that a block group lies on [count].
+    #[schemars(range(min = 1))]
+    pub dies: u32,
+    /// Which dies these are.
+    #[serde(default)]
+    pub over: ParityOver,
 }
 
 /// Parity over dies: of so many, one holds what the others' pages come to.
@@ -40,10 +54,7 @@ impl Geometry {
     /// Where dies cannot be put together so.
     pub fn with_parity(mut self, parity: Option<Parity>) -> Result<Self, GeometryError> {
         let Some(Parity { stripe, over }) = parity else { return Ok(self) };
-        let (there_are, of) = match over {
-            ParityOver::Channels => (self.channels, "channels"),
-            ParityOver::Dies => (self.dies_per_channel(), "dies of a channel"),
-        };
+        let (there_are, of) = self.dies_to_share(over);
         if stripe < 2 || !there_are.is_multiple_of(stripe) {
             let message = format!("is {stripe}, it must be 2 or more and divide the {there_are} {of}");
             return Err(GeometryError { key: "parity.stripe", message });
@@ -53,19 +64,62 @@ impl Geometry {
         Ok(self)
     }
 
-    /// Dies of a parity stripe; 1 where there is none.
+    /// The same dies with block groups that lie on several of them, without parity, if that is asked for. On one of them each they lie
+    /// anyway.
+    ///
+    /// # Errors
+    /// Where dies cannot be put together so.
+    pub fn with_superblock(mut self, superblock: Option<Superblock>) -> Result<Self, GeometryError> {
+        let Some(Superblock { dies, over }) = superblock else { return Ok(self) };
+        let (there_are, of) = self.dies_to_share(over);
+        if dies == 0 || !there_are.is_multiple_of(dies) {
+            let message = format!("is {dies}, it must be 1 or more and divide the {there_are} {of}");
+            return Err(GeometryError { key: "superblock.dies", message });
+        }
+        if self.parity.is_some() {
+            let message = "is given beside parity, whose stripes lie on several dies already".to_owned();
+            return Err(GeometryError { key: "superblock", message });
+        }
+        self.superblock = superblock.filter(|superblock| superblock.dies > 1);
+        self.derive();
+        Ok(self)
+    }
+
+    /// How many dies, or channels, there are to be put together, and what they are.
+    fn dies_to_share(&self, over: ParityOver) -> (u32, &'static str) {
+        match over {
+            ParityOver::Channels => (self.channels, "channels"),
+            ParityOver::Dies => (self.dies_per_channel(), "dies of a channel"),
+            ParityOver::Drive => (self.dies(), "dies"),
+        }
+    }
+
+    /// Dies of a set, and which they are; `None` where each die is one.
+    #[inline]
+    fn set(&self) -> Option<(u32, ParityOver)> {
+        let of_superblock = self.superblock.map(|superblock| (superblock.dies, superblock.over));
+        self.parity.map(|parity| (parity.stripe, parity.over)).or(of_superblock)
+    }
+
+    /// Whether a block group lies on several dies.
+    #[inline]
+    pub fn spans_dies(&self) -> bool {
+        self.derived.spans_dies
+    }
+
+    /// Dies of a set; 1 where each die is one.
     #[inline]
     pub fn stripe_dies(&self) -> u32 {
-        self.parity.map_or(1, |parity| parity.stripe)
+        self.set().map_or(1, |(dies, _)| dies)
     }
 
-    /// Those of them that hold data.
+    /// Those of them that hold data of a group.
     #[inline]
     pub fn data_dies(&self) -> u32 {
-        self.parity.map_or(1, |parity| parity.stripe - 1)
+        self.stripe_dies() - u32::from(self.parity.is_some())
     }
 
-    /// Sets of dies that pools lie on: each die is one where there is no parity.
+    /// Sets of dies that pools lie on: each die is one where groups lie on one.
     #[inline]
     pub fn die_sets(&self) -> u32 {
         self.dies() / self.stripe_dies()
@@ -73,17 +127,18 @@ impl Geometry {
 
     /// Channels, and dies of each, where a set counts as one die of one channel.
     pub fn sets_by_channel(&self) -> (u32, u32) {
-        match self.parity {
+        match self.set() {
             None => (self.channels, self.dies_per_channel()),
-            Some(Parity { stripe, over: ParityOver::Channels }) => (self.channels / stripe, self.dies_per_channel()),
-            Some(Parity { stripe, over: ParityOver::Dies }) => (self.channels, self.dies_per_channel() / stripe),
+            Some((dies, ParityOver::Channels)) => (self.channels / dies, self.dies_per_channel()),
+            Some((dies, ParityOver::Dies)) => (self.channels, self.dies_per_channel() / dies),
+            Some((dies, ParityOver::Drive)) => (1, self.dies() / dies),
         }
     }
 
     /// The set that a die belongs to.
     #[inline]
     pub fn set_of_die(&self, die: DieId) -> u32 {
-        if self.parity.is_some() { self.set_and_member(die).0 } else { die.0 }
+        if self.derived.spans_dies { self.set_and_member(die).0 } else { die.0 }
     }
 
     /// The set that a pool lies on.
@@ -101,9 +156,14 @@ impl Geometry {
 
     /// The set of a die, and which of its dies it is.
     fn set_and_member(&self, die: DieId) -> (u32, u32) {
-        let Some(Parity { stripe, over }) = self.parity else { return (die.0, 0) };
+        let Some((stripe, over)) = self.set() else { return (die.0, 0) };
         match over {
             ParityOver::Dies => (die.0 / stripe, die.0 % stripe),
+            ParityOver::Drive => {
+                let (channel, way) = self.derived.dies_per_channel.0.div_rem(die.0);
+                let number = way * self.channels + channel;
+                (number / stripe, number % stripe)
+            }
             ParityOver::Channels => {
                 let (channel, way) = self.derived.dies_per_channel.0.div_rem(die.0);
                 (channel / stripe * self.dies_per_channel() + way, channel % stripe)
@@ -119,9 +179,13 @@ impl Geometry {
 
     /// A die of a set.
     pub(super) fn die_of_set(&self, set: u32, member: u32) -> DieId {
-        let Some(Parity { stripe, over }) = self.parity else { return DieId(set) };
+        let Some((stripe, over)) = self.set() else { return DieId(set) };
         match over {
             ParityOver::Dies => DieId(set * stripe + member),
+            ParityOver::Drive => {
+                let number = set * stripe + member;
+                DieId(number % self.channels * self.dies_per_channel() + number / self.channels)
+            }
             ParityOver::Channels => {
                 let (channels, way) = self.derived.dies_per_channel.0.div_rem(set);
                 DieId((channels * stripe + member) * self.dies_per_channel() + way)
@@ -140,10 +204,13 @@ impl Geometry {
     fn die_of_member(&self, group: BlockGroup, member: u32) -> DieId {
         let (pool, block) = self.pool_and_block(group);
         let (stripe, set) = (self.stripe_dies(), self.set_of_pool(pool));
+        if self.parity.is_none() {
+            return self.die_of_set(set, member);
+        }
         // Blocks of parity go round the dies.
         let of_parity = stripe - 1 - block % stripe;
         let at = if member == self.data_dies() { of_parity } else { member + u32::from(member >= of_parity) };
-        self.die_of_set(set, if stripe == 1 { 0 } else { at })
+        self.die_of_set(set, at)
     }
 
     /// Mapping units of a parity stripe.
@@ -288,7 +355,9 @@ mod tests {
 
     #[test]
     fn data_and_parity_take_each_page_of_the_media_once() {
-        for (stripe, over) in [(2, ParityOver::Channels), (4, ParityOver::Channels), (2, ParityOver::Dies)] {
+        for (stripe, over) in
+            [(2, ParityOver::Channels), (4, ParityOver::Channels), (2, ParityOver::Dies), (8, ParityOver::Drive)]
+        {
             for frontier_planes in [1, 2] {
                 let geometry = drive(stripe, over, frontier_planes);
                 let mut pages = BTreeSet::new();
@@ -320,6 +389,41 @@ mod tests {
         assert_eq!(pages(48), [4, 4, 4, 4]);
         let plain = Geometry::checked(1, 1, 1, 2, 3, 2, 16_384, 4_096, 2).expect("a legal geometry");
         assert_eq!([plain.pages_of_member(4, 0), plain.pages_of_member(16, 0)], [1, 4]);
+    }
+
+    #[test]
+    fn super_blocks_go_round_any_dies_and_hold_data_on_all_of_them() {
+        let plain = Geometry::checked(4, 1, 2, 2, 3, 2, 16_384, 4_096, 2).expect("a legal geometry");
+        let on = |dies, over| plain.with_superblock(Some(Superblock { dies, over }));
+        let dies = |geometry: &Geometry, set| geometry.dies_of_set(set).map(|die| die.0).collect::<Vec<_>>();
+        let all = on(8, ParityOver::Drive).expect("all of them");
+        assert_eq!(dies(&all, 0), [0, 2, 4, 6, 1, 3, 5, 7], "over the channels first");
+        assert_eq!((all.groups(), all.units(), all.media_bytes()), (3, plain.units(), plain.media_bytes()));
+        assert_eq!(dies(&on(2, ParityOver::Drive).expect("pairs"), 1), [4, 6]);
+        for (width, over) in
+            [(8, ParityOver::Drive), (2, ParityOver::Drive), (4, ParityOver::Channels), (2, ParityOver::Dies)]
+        {
+            let geometry = on(width, over).expect("a legal width");
+            let places: BTreeSet<_> = (0..geometry.units())
+                .step_by(4)
+                .map(|unit| {
+                    let place = geometry.locate(Ppa(unit));
+                    let (pool, block) = geometry.pool_and_block(place.group);
+                    let plane = geometry.first_plane_of_pool(pool) + place.plane_in_group;
+                    assert_eq!(geometry.page_in_group(place.group, Ppa(unit)), place.page);
+                    assert_eq!(geometry.set_of_die(geometry.die_of(Ppa(unit))), geometry.set_of_pool(pool));
+                    (geometry.die_of(Ppa(unit)), plane, block, place.page)
+                })
+                .collect();
+            assert_eq!(places.len(), 8 * 2 * 3 * 2, "each page of the media once");
+            let halves = (0..width).map(|member| geometry.pages_of_member(geometry.units_per_group() / 2, member));
+            assert_eq!(halves.sum::<u32>(), width * 2, "half of the pages of each");
+        }
+        assert_eq!(on(1, ParityOver::Channels), Ok(plain), "on one die each they lie anyway");
+        assert_eq!(on(3, ParityOver::Drive).expect_err("refused").key, "superblock.dies");
+        let beside =
+            drive(2, ParityOver::Channels, 2).with_superblock(Some(Superblock { dies: 2, over: ParityOver::Dies }));
+        assert_eq!(beside.expect_err("refused").key, "superblock");
     }
 
     #[test]

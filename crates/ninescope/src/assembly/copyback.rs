@@ -20,6 +20,10 @@ pub fn check(drive: &LoadedDrive, ftl: &FtlConfig) -> Result<(), Error> {
         let message = "parity is computed of what crosses the controller: a drive has one of the two";
         return refused("ftl.parity.stripe", parity.stripe.to_string(), message);
     }
+    if let Some(superblock) = ftl.geometry.superblock {
+        let message = "a page would have to find its die, too, where it is moved to: a drive has one of the two";
+        return refused("ftl.superblock.dies", superblock.dies.to_string(), message);
+    }
     if drive.config.zns.is_some() {
         return refused("zns", "given".to_owned(), "zones are not collected: nothing is copied");
     }

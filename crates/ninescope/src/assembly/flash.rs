@@ -49,6 +49,7 @@ pub fn geometry(drive: &LoadedDrive) -> Result<Geometry, Error> {
         ftl.frontier_planes.unwrap_or(shape.planes_per_die),
     )
     .and_then(|geometry| geometry.with_parity(ftl.parity))
+    .and_then(|geometry| geometry.with_superblock(ftl.superblock))
     .map_err(|error| {
         if let ("frontier_planes", Some(planes)) = (error.key, ftl.frontier_planes) {
             let (frontier, all) = ("ftl.frontier_planes", "geometry.planes_per_die");
@@ -58,8 +59,14 @@ pub fn geometry(drive: &LoadedDrive) -> Result<Geometry, Error> {
                 return drive.error_between(&values, "ftl.frontier_planes must divide geometry.planes_per_die");
             }
         }
-        let table =
-            if matches!(error.key, "mapping_unit" | "frontier_planes" | "parity.stripe") { "ftl" } else { "geometry" };
+        let table = if matches!(
+            error.key,
+            "mapping_unit" | "frontier_planes" | "parity.stripe" | "superblock" | "superblock.dies"
+        ) {
+            "ftl"
+        } else {
+            "geometry"
+        };
         drive.error_at(&format!("{table}.{}", error.key), &error.message)
     })
 }

@@ -39,6 +39,7 @@ impl Assembly {
             ("blocks that break (nand.wear_out, nand.program_failures, nand.erase_failures)", breaks),
             ("parity (ftl.parity)", ftl.parity.is_some()),
             ("dies that fail (nand.die_failures)", nand.as_ref().is_some_and(|nand| !nand.die_failures.is_empty())),
+            ("super-blocks (ftl.superblock)", ftl.superblock.is_some_and(|superblock| superblock.dies > 1)),
             ("placement handles (ftl.streams)", ftl.streams.name() == "fdp"),
             ("clean data that is kept apart (ftl.streams)", ftl.streams.knows_clean()),
             ("a map in flash (ftl.map)", ftl.map.chosen().rules().is_some()),

@@ -12,9 +12,9 @@ use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
     WearLevelingConfig,
 };
-use ninescope_model::Parity;
 use ninescope_model::schema::above_zero;
 use ninescope_model::units::{Bytes, BytesPerSecond};
+use ninescope_model::{Parity, Superblock};
 use ninescope_model::{optional_string_or_table, string_or_table};
 use ninescope_tier::PlacementConfig;
 use schemars::JsonSchema;
@@ -257,6 +257,9 @@ pub struct FtlSection {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = above_zero)]
     pub rebuild_rate: Option<BytesPerSecond>,
+    /// Super-blocks: the dies that a block group lies on, which is filled row by row round them and erased on all of them; absent: one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superblock: Option<Superblock>,
     /// Which free block is opened next.
     #[serde(deserialize_with = "string_or_table")]
     pub free_block_choice: FreeBlockChoiceConfig,
@@ -313,6 +316,7 @@ impl Default for FtlSection {
             stream_channels: Vec::new(),
             parity: None,
             rebuild_rate: None,
+            superblock: None,
             free_block_choice: FreeBlockChoiceConfig::default(),
             wear_leveling: WearLevelingConfig::default(),
             gc_trigger: GcTriggerConfig::default(),

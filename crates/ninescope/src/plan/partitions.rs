@@ -131,9 +131,10 @@ fn pools_of(job: &JobConfig, geometry: &Geometry) -> Result<Vec<u32>, JobError> 
             return Err(JobError::new(key, format!("{what} {} is named twice", list[at])));
         }
     }
-    if let (Some((key, ..)), true) = (lists.iter().find(|(.., list, _)| list.is_some()), geometry.parity.is_some()) {
-        let problem =
-            "stripes of parity (ftl.parity) lie on several dies, which are no job's own: a drive has one of the two";
+    if let (Some((key, ..)), true) = (lists.iter().find(|(.., list, _)| list.is_some()), geometry.spans_dies()) {
+        let what =
+            if geometry.parity.is_some() { "stripes of parity (ftl.parity)" } else { "super-blocks (ftl.superblock)" };
+        let problem = format!("{what} lie on several dies, which are no job's own: a drive has one of the two");
         return Err(JobError::new(key, problem));
     }
     if job.channels.is_some() && job.dies.is_some() {

@@ -185,6 +185,7 @@ fn what_preparing_depends_on_is_in_the_shape() {
         ("geometry.blocks_per_plane=32", "ftl.geometry.blocks_per_plane"),
         ("ftl.over_provisioning=0.5", "ftl.logical_units"),
         ("ftl.mapping_unit=16KiB", "ftl.geometry.mapping_unit"),
+        ("ftl.superblock={dies=2}", "ftl.geometry.superblock"),
         ("ftl.gc_reserve_blocks=2", "ftl.reserve_groups"),
         ("ftl.victim=fifo", "ftl.victim_selection.policy"),
         ("ftl.page_allocation=static", "ftl.page_allocation.policy"),

@@ -18,7 +18,9 @@ use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAlloca
 use ninescope_ftl::{BreakdownConfig, Ftl, FtlConfig, InstantDriver, Partition, ZoneConfig};
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::nand::{EraseLoops, Nand, NandTiming, PageTypes, PlaneGroups};
-use ninescope_model::{Arrival, BlockGroup, DieId, Geometry, Lba, Lpa, Op, Parity, Request, Workload, WorkloadError};
+use ninescope_model::{
+    Arrival, BlockGroup, DieId, Geometry, Lba, Lpa, Op, Parity, Request, Superblock, Workload, WorkloadError,
+};
 
 /// What the drive holds before the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +47,8 @@ pub struct Bench {
     pub frontier_planes: u32,
     /// Parity over dies.
     pub parity: Option<Parity>,
+    /// Block groups on several dies without it.
+    pub superblock: Option<Superblock>,
     /// Logical units as a share of the physical ones, in percent.
     pub logical_percent: u32,
     pub reserve_groups: u32,
@@ -95,6 +99,7 @@ impl Bench {
             unit_bytes: 4_096,
             frontier_planes: 1,
             parity: None,
+            superblock: None,
             logical_percent: 50,
             reserve_groups: 1,
             page_allocation: PageAllocationConfig::default(),
@@ -156,6 +161,7 @@ impl Bench {
             self.frontier_planes,
         )
         .and_then(|geometry| geometry.with_parity(self.parity))
+        .and_then(|geometry| geometry.with_superblock(self.superblock))
         .expect("a legal geometry")
     }
 
