@@ -14,7 +14,7 @@ use super::keys::{policy_name, put_at, take_at, value_at};
 use super::run::TENANTS_MAX;
 use super::world::{Line, WorldLimit};
 use super::{ArrivalKind, World};
-use super::{die_failures, namespaces, parity, partitions, zones};
+use super::{die_failures, namespaces, parity, partitions, superblocks, zones};
 
 /// Attempts at a drive that is accepted: most are refused for want of spare blocks.
 const ATTEMPTS: u32 = 200;
@@ -63,6 +63,7 @@ pub fn generate(seed: u64) -> World {
         write_through(&mut dice.of("writes through"), &mut world);
         partitions::divide(&mut dice.of("partitions"), &mut world, &plan.shape().ftl, placement);
         parity::add(&mut dice.of("parity"), &mut world);
+        superblocks::add(&mut dice.of("superblocks"), &mut world);
         if placement == "nand-only" {
             breakage::add(&mut dice.of("breakage"), &mut world);
         }

@@ -24,6 +24,7 @@ mod policies;
 mod run;
 mod scm;
 mod shrink;
+mod superblocks;
 mod world;
 mod zones;
 
