@@ -75,6 +75,7 @@ DRIVES: dict[str, tuple[str, list[str]]] = {
     ),
     "decisions": ("ssr-dynamic", [*SMALL, 'firmware={cores=2,clock="1GHz",command=100}']),
     "parity": ("ssr-dynamic", [*SMALL, "ftl.parity={stripe=2}"]),
+    "super-blocks": ("ssr-dynamic", [*SMALL, "ftl.superblock={dies=2}"]),
     "dies that fail": (
         "ssr-dynamic",
         [

@@ -71,6 +71,12 @@ def two_planes_a_command(document: Document) -> bool:
     return bool(counters["host_page_programs"] == 2 * counters["program_commands"] > 0)
 
 
+def erased_on_four_dies(document: Document) -> bool:
+    """Each group is erased by four commands, and one may be under way at the end."""
+    commands, groups = (document["counters"][name] for name in ("erase_commands", "group_erases"))
+    return bool(groups and 3.5 < commands / groups < 4.5)
+
+
 SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
     "by-address": (job("read", "64k", 500, size="32m"), "full", [some("counters", "multi_plane_reads")]),
     "cache-that-pushes-back": (
@@ -159,6 +165,7 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
     "small": (job("randwrite", "4k", 4000), "steady", [some("counters", "erase_commands")]),
     "staggered": (job("write", "16k", 60, iodepth=1, fua=1.0), "none", [lower_pages_alone]),
     "streams": ("hot-and-cold-apart", "steady", [some("ftl", "host_units")]),
+    "superblocks": (job("randwrite", "16k", 8000), "steady", [erased_on_four_dies]),
     "two-namespaces": ("two-namespaces", "footprint", [lambda found: len(found["by_namespace"]) == 2]),
     "wears-out": (job("randwrite", "16k", 9000), "full", [some("wear", "erases_max")]),
     "weights-and-limits": ("weights-and-limits", "none", [as_weights_say]),
