@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ninescope_engine::reliability::ReliabilityCounters;
-use ninescope_engine::{Access, View};
+use ninescope_engine::{Access, SimulationError, View};
 use ninescope_ftl::GroupState;
 use ninescope_kernel::Ns;
 use ninescope_media::nand::{CommandKind, DieState, FlashCommand};
@@ -159,8 +159,8 @@ impl FailedDieBook {
         planes
     }
 
-    /// An access is said to be of what is missing.
-    pub fn read(&mut self, view: &View<'_>, access: &Access) -> Checked {
+    /// An access is said to be of what is missing. Returns since when its die has failed.
+    pub fn read(&mut self, view: &View<'_>, access: &Access) -> Result<Ns, SimulationError> {
         let (die, page) = Self::page_of(view.ftl.geometry(), access.ppa);
         require!(
             self.is_missing(die, page),
@@ -173,7 +173,7 @@ impl FailedDieBook {
         if access.source == Source::Rebuild {
             self.begun(view, access.ppa)?;
         }
-        Ok(())
+        Ok(self.dies.get(&die).map_or(Ns::ZERO, |failed| failed.since))
     }
 
     /// A page is about to be written again: not too soon, and not beside too many others.

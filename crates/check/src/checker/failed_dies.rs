@@ -31,7 +31,7 @@ impl Checker {
     /// An access goes to no die, or leaves the queue of one.
     fn page_missing(&mut self, view: &View<'_>, access: &Access, (class, units): (QueueClass, u8)) -> Checked {
         let (Some(book), Some(codes)) = (&mut self.failed_dies, &mut self.codes) else { return Ok(()) };
-        book.read(view, access)?;
+        let since = book.read(view, access)?;
         if access.queued < view.now {
             self.marks.hit(Mark::MissingInQueue);
         }
@@ -47,7 +47,7 @@ impl Checker {
         if let Some(oracle) = &mut self.oracle {
             oracle.is_missing(Some(access.ppa));
         }
-        if !codes.missing(view, access, units)? {
+        if !codes.missing(view, (access, units), since)? {
             self.groups.reader_leaves(view, access.ppa);
         }
         Ok(())

@@ -56,7 +56,7 @@ struct SectorRead {
 /// Events since measuring began, by the names of the counters they must equal.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// Accesses repeated, and attempts: surely, and perhaps (they failed the moment measuring began).
+    /// Accesses repeated, and attempts: surely, and perhaps (they failed the moment measuring began, or their die failed).
     retried: [u64; 2],
     retries: [u64; 2],
     failed_reads: u64,
@@ -163,15 +163,19 @@ impl ReliabilityBook {
         for access in accesses {
             self.refresh.repeated(view, access.ppa);
         }
-        // It was counted the moment it had failed.
+        self.count_retry((failed, attempt), false);
+        Ok(())
+    }
+
+    /// An access that had failed is read again: that was counted the moment it failed, or only `perhaps`.
+    fn count_retry(&mut self, (failed, attempt): (Ns, u32), perhaps: bool) {
         let which = match self.measured_since {
-            Some(since) if failed < since => return Ok(()),
+            Some(since) if failed < since => return,
             Some(since) if failed == since => 1,
-            _ => 0,
+            _ => usize::from(perhaps),
         };
         self.counts.retries[which] += 1;
         self.counts.retried[which] += u64::from(attempt == 1);
-        Ok(())
     }
 
     /// The channel was granted to a command: the array begins when its data are encoded.

@@ -2,6 +2,7 @@
 
 use ninescope_engine::reliability::Harm;
 use ninescope_engine::{Access, SimulationError, View};
+use ninescope_kernel::Ns;
 use ninescope_model::{Lpa, Ppa, Source};
 
 use super::ReliabilityBook;
@@ -65,10 +66,19 @@ impl ReliabilityBook {
         Ok(rebuilt)
     }
 
-    /// An access is of what lay on a die that failed, all of which is lost as far as the die goes. Returns whether it is to be found
-    /// by its stripe.
-    pub fn missing(&mut self, view: &View<'_>, access: &Access, units: u8) -> Result<bool, SimulationError> {
-        let is_rebuilt = self.reads.missing(view, (access, units), &self.heals)?;
+    /// An access is of what lay on a die that failed at `since`, all of which is lost as far as the die goes. Returns whether it is
+    /// to be found by its stripe.
+    pub fn missing(
+        &mut self,
+        view: &View<'_>,
+        (access, units): (&Access, u8),
+        since: Ns,
+    ) -> Result<bool, SimulationError> {
+        let (is_rebuilt, again) = self.reads.missing(view, (access, units), &self.heals)?;
+        // It was to be read again, and was counted so, if its die had not failed when that was decided.
+        if let Some((failed, attempt)) = again.filter(|&(failed, _)| failed <= since) {
+            self.count_retry((failed, attempt), failed == since);
+        }
         if access.source == Source::Scrub && !is_rebuilt {
             self.scrub.arrives(view.now);
         }

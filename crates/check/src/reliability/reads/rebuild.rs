@@ -63,13 +63,13 @@ impl PageReads {
     }
 
     /// An access is of what lay on a die that failed: nothing of it is read, and all of it is lost as far as that die goes. Returns
-    /// whether it is found by its stripe.
+    /// whether it is found by its stripe and, if it was to be read again, when it had failed and which attempt this would have been.
     pub fn missing(
         &mut self,
         view: &View<'_>,
         (access, units): (&Access, u8),
         heals: &Heals,
-    ) -> Result<bool, SimulationError> {
+    ) -> Result<(bool, Option<(Ns, u32)>), SimulationError> {
         let geometry = view.ftl.geometry();
         let index = access.transaction as usize;
         if self.reads.len() <= index {
@@ -92,6 +92,7 @@ impl PageReads {
             return Err(Rule::FailedDie.violated(view.now, what));
         }
         let all = ((1_u64 << units) - 1) as u32;
+        let repeated = again.then_some((read.until, read.attempt + 1));
         let (failed, undetected) = if again { (read.failed, read.undetected) } else { (all, 0) };
         let Access { ppa, source, slot, number, .. } = *access;
         *read = PageRead {
@@ -123,7 +124,7 @@ impl PageReads {
         if source == Source::Scrub && !again {
             self.scrubbed.push(access.transaction);
         }
-        Ok(will_be_rebuilt)
+        Ok((will_be_rebuilt, repeated))
     }
 
     /// A page of a stripe is not taken up, because it is missing as well.
