@@ -42,6 +42,10 @@ def test_pages_are_copied_and_those_at_the_limit_are_read():
         ({"nand__ecc": "crc", "nand__die_failures": [{"die": 0, "at": "1ms"}]}, "nand.die_failures"),
         ({"firmware": {"cores": 1, "clock": "1GHz", "move": 100}}, "firmware.move"),
         ({"zns": {}}, "zns"),
+        (
+            {"nand__any_page": True, "ftl__frontier_planes": 1, "scheduler__merge_by": "write"},
+            "scheduler.merge_by = write",
+        ),
     ],
 )
 def test_what_copyback_does_not_go_with_is_said_by_name(sets, words):

@@ -49,7 +49,7 @@ fn a_page_that_is_copied_saves_both_transfers() {
 fn a_page_of_which_a_part_is_valid_is_put_together_in_the_controller() {
     let run = before_copy(5).run(vec![write(0, 5)]);
     let (at, command) = run.issued(CommandKind::Read)[0];
-    assert_eq!((at, command.block[0], command.page), (0, 0, 1));
+    assert_eq!((at, command.block[0], command.page[0]), (0, 0, 1));
     assert_eq!(run.counters().copybacks_at_limit, 0, "it is not the limit that keeps it from being copied");
 }
 

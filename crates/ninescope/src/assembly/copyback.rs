@@ -1,5 +1,6 @@
 //! What copyback does not go with.
 
+use ninescope_engine::MergeBy;
 use ninescope_ftl::FtlConfig;
 
 use super::key_of_breakdown;
@@ -41,6 +42,15 @@ pub fn check(drive: &LoadedDrive, ftl: &FtlConfig) -> Result<(), Error> {
     if drive.config.nand.as_ref().is_some_and(|nand| nand.corruption.is_some()) {
         let message = "units that are corrupt by injection are not followed through copies: a drive has one of the two";
         return refused("nand.corruption", "given".to_owned(), message);
+    }
+    let merge_by = match drive.config.scheduler.merge_by {
+        MergeBy::Page => None,
+        MergeBy::Write => Some("write"),
+        MergeBy::Touch => Some("touch"),
+    };
+    if let Some(merge_by) = merge_by {
+        let message = "a plane would copy for the program that is found: a drive has one of the two";
+        return refused("scheduler.merge_by", merge_by.to_owned(), message);
     }
     match &drive.config.firmware {
         Some(firmware) if firmware.moving > 0 => {
