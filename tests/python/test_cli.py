@@ -636,7 +636,7 @@ def test_a_map_in_flash_is_told_what_it_cannot_fetch_and_lies_there_from_the_sta
     run = ("run", "--rw", "randread", "--size", "16MiB", "--requests", "100", "--drive", drive)
     for sets, words in (
         (("ftl.map.fetch_size=32KiB",), "ftl.map.fetch_size is 32768 B, and takes 1 to 4096 B"),
-        (("ftl.map.entry_size=8KiB",), "ftl.map.entry_size is 8KiB, more than a page of the map has"),
+        (("ftl.map.entry_size=8KiB",), "ftl.map.entry_size is 8KiB, and an entry takes 1 to 64 B"),
         (("ftl.map.policy=pages", "ftl.map.fetch_size=512B"), "512 B, and whole pages of 4096 B are cached"),
     ):
         code, out, err = cli(*run, *(word for item in sets for word in ("--set", item)))

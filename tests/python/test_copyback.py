@@ -44,7 +44,7 @@ def test_pages_are_copied_and_those_at_the_limit_are_read():
         ({"zns": {}}, "zns"),
         (
             {"nand__any_page": True, "ftl__frontier_planes": 1, "scheduler__merge_by": "write"},
-            "scheduler.merge_by = write",
+            "scheduler.merge_by is write",
         ),
     ],
 )

@@ -19,6 +19,8 @@ const TRIED_MAX: usize = 1 << 20;
 const OVER_PROVISIONING_MAX: f64 = 100.0;
 /// A map of no more pages is so small that a cache of single entries may take less than a page: drives of tests and of small models.
 const SMALL_MAP_PAGES: u32 = 8;
+/// The most that an entry of the map takes, with which a page of 4 KiB tells of 64 units [B].
+const ENTRY_BYTES_MAX: u64 = 64;
 
 /// The translation layer of a drive without flash.
 pub fn no_ftl(geometry: Geometry, seed: u64) -> FtlConfig {
@@ -153,11 +155,8 @@ fn map_pages(drive: &LoadedDrive, geometry: &Geometry, units: u32) -> Result<(u3
     let section = &drive.config.ftl;
     let Some(rules) = section.map.chosen().rules() else { return Ok((0, 0)) };
     let page = u64::from(geometry.unit_bytes);
-    if rules.entry_size.0 == 0 {
-        return Err(drive.error_at("ftl.map.entry_size", "must not be zero"));
-    }
-    if rules.entry_size.0 > page {
-        let message = format!("is {}, more than a page of the map has (ftl.mapping_unit, {page} B)", rules.entry_size);
+    if !(1..=ENTRY_BYTES_MAX).contains(&rules.entry_size.0) {
+        let message = format!("is {}, and an entry takes 1 to {ENTRY_BYTES_MAX} B", rules.entry_size);
         return Err(drive.error_at("ftl.map.entry_size", &message));
     }
     let (entries, pages) = mapping::map_pages(&rules, geometry, units);
