@@ -160,7 +160,9 @@ pub struct PlaceOnDie {
 }
 
 /// Where an access lies on its die.
-#[inline]
+// Two callers in one place: it would be inlined into neither.
+#[allow(clippy::inline_always)]
+#[inline(always)]
 pub fn place_of(access: &Transaction, geometry: &Geometry) -> PlaceOnDie {
     let unit = geometry.locate(access.ppa());
     let (pool, block) = geometry.pool_and_block(unit.group);

@@ -64,10 +64,16 @@ impl FlashCommand {
         })
     }
 
+    /// The first plane that is addressed.
+    #[inline]
+    pub fn first_plane(&self) -> usize {
+        self.planes.trailing_zeros() as usize & 3
+    }
+
     /// The page in the first plane that is addressed.
     #[inline]
     pub fn first_page(&self) -> u32 {
-        self.page[self.planes.trailing_zeros() as usize & 3]
+        self.page[self.first_plane()]
     }
 
     /// How many planes are addressed.

@@ -99,17 +99,33 @@ impl Nand {
         if command.planes & !self.durations.together[first_plane as usize] != 0 {
             return Err(IllegalCommand::PlanesApart { die, plane: last_plane, first_plane, together });
         }
+        if command.planes == 1 << first_plane {
+            return self.check_block(command, first_plane as usize);
+        }
+        self.check_planes_together(command)
+    }
+
+    #[inline]
+    fn check_block(&self, command: &FlashCommand, plane: usize) -> Result<(), IllegalCommand> {
+        let block = command.block[plane];
+        if block >= self.blocks.blocks_per_plane {
+            return Err(IllegalCommand::NoSuchBlock { die: command.die, plane: plane as u32, block });
+        }
+        Ok(())
+    }
+
+    /// Several planes are at one page of one block each, unless the part takes others.
+    fn check_planes_together(&self, command: &FlashCommand) -> Result<(), IllegalCommand> {
+        let die = command.die;
         let (any_block, any_page) = match command.kind {
             CommandKind::Read => (self.durations.read_any_block || self.durations.any_page, self.durations.any_page),
             CommandKind::Program => (self.durations.any_page, self.durations.any_page),
             CommandKind::Erase => (false, true),
         };
-        let (first_block, first_page) = (command.block[first_plane as usize], command.first_page());
+        let (first_block, first_page) = (command.block[command.first_plane()], command.first_page());
         for plane in command.addressed_planes() {
+            self.check_block(command, plane)?;
             let block = command.block[plane];
-            if block >= self.blocks.blocks_per_plane {
-                return Err(IllegalCommand::NoSuchBlock { die, plane: plane as u32, block });
-            }
             if block != first_block && !any_block {
                 return Err(IllegalCommand::BlocksDiffer { die, plane: plane as u32, block, first_block });
             }

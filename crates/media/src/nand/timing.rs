@@ -220,10 +220,17 @@ impl Durations {
     }
 
     /// The longest of the times that its pages take by their types.
-    #[inline]
+    // Reads and programs ask: it would be inlined into neither.
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
     fn slowest(&self, times: &[Ns; PAGE_TYPES_MAX], command: &FlashCommand) -> Ns {
         let of_plane = |plane: usize| times[self.page_type(command.page[plane])];
-        command.addressed_planes().map(of_plane).max().unwrap_or_default()
+        // Planes of one page are of one type: most commands are such.
+        if self.any_page {
+            command.addressed_planes().map(of_plane).max().unwrap_or_default()
+        } else {
+            of_plane(command.first_plane())
+        }
     }
 
     /// Pages are sensed and then programmed, in one piece: the register is needed until the end.
