@@ -16,9 +16,14 @@ pub(super) fn add(dice: &mut Dice, world: &mut World) {
     if !has_flash || !world.partitions.is_empty() || !dice.chance(20) {
         return;
     }
+    with_room(dice, world, stripes);
+}
+
+/// Has groups of a drive lie on several dies, which need more spare blocks at times; it stays as it was where none helps.
+pub(super) fn with_room(dice: &mut Dice, world: &mut World, spread: impl Fn(&mut Dice, &mut toml::Table)) {
     let before = world.drive.clone();
     for attempt in 0..ATTEMPTS {
-        stripes(dice, &mut world.drive);
+        spread(dice, &mut world.drive);
         if attempt > 0 {
             put_at(&mut world.drive, "ftl.over_provisioning", dice.one_of(&[1.0, 2.0, 4.0]));
         }

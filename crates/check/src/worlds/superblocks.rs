@@ -1,14 +1,10 @@
 //! Super-blocks of worlds: of some few dies, of a channel, of several or of all of them.
 
-use ninescope_engine::{NoProbe, OnHeap};
-
 use super::World;
 use super::dice::Dice;
 use super::keys::{put_at, take_at, value_at};
+use super::parity::with_room;
 use super::policies::set_policy;
-
-/// How often it is tried to have a drive that can be: later with more spare blocks.
-const ATTEMPTS: u32 = 3;
 
 /// Some drives have them.
 pub(super) fn add(dice: &mut Dice, world: &mut World) {
@@ -17,17 +13,7 @@ pub(super) fn add(dice: &mut Dice, world: &mut World) {
     if !has_flash || has_parity || !world.partitions.is_empty() || !dice.chance(20) {
         return;
     }
-    let before = world.drive.clone();
-    for attempt in 0..ATTEMPTS {
-        superblocks(dice, &mut world.drive);
-        if attempt > 0 {
-            put_at(&mut world.drive, "ftl.over_provisioning", dice.one_of(&[1.0, 2.0, 4.0]));
-        }
-        if world.plan().is_ok_and(|plan| plan.into_device::<OnHeap>(NoProbe).is_ok()) {
-            return;
-        }
-        world.drive = before.clone();
-    }
+    with_room(dice, world, superblocks);
 }
 
 /// The shape gives a width.

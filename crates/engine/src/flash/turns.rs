@@ -5,8 +5,9 @@
 
 use ninescope_ftl::Ftl;
 use ninescope_kernel::NONE;
-use ninescope_model::{Geometry, Lpa, Ppa};
+use ninescope_model::{Geometry, Lpa};
 
+use super::merging::place_of;
 use crate::config::MergeBy;
 use crate::transaction::{QueueClass, Transaction};
 
@@ -54,7 +55,7 @@ impl Turns {
             QueueClass::MoveProgram => 2,
             _ => usize::from(content.0 >= self.logical_pages),
         };
-        let next = &mut self.next[plane_of(access.ppa(), geometry)][line];
+        let next = &mut self.next[plane_of(access, geometry)][line];
         let turn = *next;
         *next = (turn + 1) % geometry.pages_per_block;
         self.of_page[content.index()] = turn;
@@ -62,10 +63,8 @@ impl Turns {
     }
 }
 
-/// The plane of a page, of all of the drive.
-fn plane_of(page: Ppa, geometry: &Geometry) -> usize {
-    let unit = geometry.locate(page);
-    let (pool, _) = geometry.pool_and_block(unit.group);
-    let plane = geometry.first_plane_of_pool(pool) + unit.plane_in_group;
-    geometry.die_of(page).index() * geometry.planes_per_die as usize + plane as usize
+/// The plane of an access, of all of the drive.
+fn plane_of(access: &Transaction, geometry: &Geometry) -> usize {
+    let die = geometry.die_of(access.ppa()).index();
+    die * geometry.planes_per_die as usize + place_of(access, geometry).plane as usize
 }

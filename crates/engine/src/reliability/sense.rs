@@ -164,6 +164,7 @@ impl Reliability {
         let health = self.health.as_ref()?;
         let record = ground.ftl.group(group);
         let cycles = self.initial_cycles.saturating_add(record.erase_count);
+        // What too many suspensions add is known to the model, or to the limit that they exceeded.
         let suspended = ground.nand.added_rber(health.suspensions(group));
         Some(health.rber(group, self.ages.age(group, ground.now), record.reads_since_erase, cycles) + suspended)
     }
@@ -185,17 +186,16 @@ impl Reliability {
         let geometry = ground.ftl.geometry();
         let is_parity = geometry.is_parity(ppa);
         let group = if is_parity { geometry.locate(ppa).group } else { geometry.group_and_offset(ppa).0 };
-        let record = ground.ftl.group(group);
-        let (reads, cycles) = (record.reads_since_erase, record.erase_count);
+        let reads = ground.ftl.group(group).reads_since_erase;
         if let Some(levels) = health.levels(group, now, reads) {
             return levels;
         }
-        let age = self.ages.age(group, now);
-        // What too many suspensions add is known to the model, or to the limit that they exceeded.
-        let suspended = ground.nand.added_rber(health.suspensions(group));
-        let rber = health.rber(group, age, reads, self.initial_cycles.saturating_add(cycles)) + suspended;
+        let Some(rber) = self.rber_of(ground, group) else { return [None; 2] };
         let levels = [0, 1].map(|code: usize| self.nand[code].as_ref().and_then(|code| code.level(rber)));
-        health.keep(group, now, age, reads, levels);
+        let age = self.ages.age(group, now);
+        if let Some(health) = &mut self.health {
+            health.keep(group, now, age, reads, levels);
+        }
         levels
     }
 
