@@ -5,6 +5,7 @@ use ninescope_media::nand::{CommandKind, DieState, FlashCommand};
 use ninescope_model::{DieId, Occupancy, Pool};
 
 use super::copyback::{Copied, copied_from};
+use super::place::place_of;
 use super::{Flash, merging};
 use crate::run::Run;
 use crate::sched::Phase;
@@ -133,7 +134,7 @@ impl Flash {
             (None, _) => geometry.page_bytes,
         };
         let mut command = FlashCommand { kind, die, ..FlashCommand::default() };
-        merging::add(&mut command, merging::place_of(&slab[first], geometry), first, moved(&slab[first]));
+        merging::add(&mut command, place_of(&slab[first], geometry), first, moved(&slab[first]));
         let copied = |access: &Transaction| if may_copy { copied_from(units, geometry, access) } else { None };
         let (copy, any_block) = (copied(&slab[first]), self.nand.reads_any_block());
         let goes_with = |other: &Transaction| Copied::fit(copy, copied(other), any_block);

@@ -19,6 +19,7 @@ mod map;
 mod merging;
 mod parity;
 mod phases;
+mod place;
 mod programs;
 mod queue;
 mod rewrite;

@@ -7,7 +7,7 @@ use ninescope_ftl::Ftl;
 use ninescope_kernel::NONE;
 use ninescope_model::{Geometry, Lpa};
 
-use super::merging::place_of;
+use super::place::place_of;
 use crate::config::MergeBy;
 use crate::transaction::{QueueClass, Transaction};
 
