@@ -690,8 +690,10 @@ impl Probe for Checker {
             Event::MoveDropped { record, lpa, .. } => self.move_dropped(view, record, lpa),
             Event::MoveEnded { lpa, from, to, current } => self.move_ended(view, lpa, from, to, current),
             Event::Dispatched { command, class, accesses } => {
-                if let (QueueClass::HostRead, Some(book)) = (class, &mut self.map) {
-                    book.read_dispatched(view, command, accesses)?;
+                match (class, &mut self.map) {
+                    (QueueClass::HostRead, Some(book)) => book.read_dispatched(view, command, accesses)?,
+                    (QueueClass::HostProgram, Some(book)) => book.programs_dispatched(view, accesses)?,
+                    _ => {}
                 }
                 if let Some(book) = &mut self.classes {
                     let requests = &self.requests;

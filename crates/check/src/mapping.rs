@@ -48,6 +48,10 @@ pub struct MapBook {
     /// Pages that are read beside writes, and those that stay in the controller for good.
     beside: BTreeSet<u32>,
     kept: BTreeSet<u32>,
+    /// The units of those writes that have no place yet.
+    beside_of_unit: BTreeSet<u32>,
+    /// Where programs wait for the map: units that were written while their page of it was read, by place, and that page.
+    held: Option<BTreeMap<Ppa, u32>>,
     /// Pages that are found again for commands.
     lost: BTreeSet<u32>,
     commands: Vec<Command>,
@@ -95,6 +99,8 @@ impl MapBook {
             stale,
             beside: BTreeSet::new(),
             kept: BTreeSet::new(),
+            beside_of_unit: BTreeSet::new(),
+            held: mapping.programs_wait().then(BTreeMap::new),
             lost: BTreeSet::new(),
             commands: Vec::new(),
             first: mapping.reads_first().then(BTreeMap::new),
@@ -229,6 +235,9 @@ impl MapBook {
         if goes_on {
             marks.hit(Mark::WriteBesideMap);
             self.beside.insert(page);
+            if self.held.is_some() {
+                self.beside_of_unit.insert(lpa.0);
+            }
         }
         let now = view.now;
         let command = self.command(slot);
@@ -255,6 +264,35 @@ impl MapBook {
             "the command of slot {slot} uses unit {lpa}, and waits for the pages {:?} of the map",
             command.missing
         );
+        Ok(())
+    }
+
+    /// A unit got its place, where it may have to wait for the map.
+    pub fn placed(&mut self, lpa: Lpa, place: Ppa) {
+        let page = lpa.0 / self.entries;
+        if let Some(held) = &mut self.held {
+            if self.beside_of_unit.remove(&lpa.0) {
+                held.insert(place, page);
+            } else {
+                held.remove(&place);
+            }
+        }
+    }
+
+    /// Pages leave their queue to be programmed: those of them that do not wait for the map.
+    pub fn programs_dispatched(&mut self, view: &View<'_>, accesses: &[Access]) -> Checked {
+        let Some(held) = &self.held else { return Ok(()) };
+        for access in accesses {
+            let page = access.ppa..Ppa(access.ppa.0 + view.ftl.geometry().units_per_page());
+            let waiting = held.range(page).next();
+            require!(
+                waiting.is_none(),
+                MapPrograms,
+                view.now,
+                "a program of {} sets out, and of it waits for its page of the map: {waiting:?}",
+                access.ppa
+            );
+        }
         Ok(())
     }
 
@@ -311,7 +349,15 @@ impl MapBook {
         Ok(())
     }
 
-    pub fn page_arrived(&mut self, view: &View<'_>, page: u32) -> Checked {
+    pub fn page_arrived(&mut self, view: &View<'_>, page: u32, marks: &mut Marks) -> Checked {
+        if let Some(held) = &mut self.held {
+            let before = held.len();
+            held.retain(|_, awaited| *awaited != page);
+            if held.len() < before {
+                marks.hit(Mark::HeldProgram);
+            }
+            self.beside_of_unit.retain(|unit| unit / self.entries != page);
+        }
         let crossed = self.crossing.remove(&page);
         require!(
             crossed.is_none_or(|until| until == view.now),

@@ -149,6 +149,8 @@ rules! {
         "Of a map that lies in flash an entry is in memory from when its page was read until it is the one used longest ago; no command reads or writes a unit before its entry is.";
     MapWritten, "map-written",
         "What changed of a map that lies in flash is in memory or is to be written; its pages lie apart, and are read where they lie.";
+    MapPrograms, "map-programs",
+        "Where programs wait for a map that lies in flash, what was written while its page of the map was read is programmed when that has come.";
     MapLink, "map-link",
         "What is fetched of the host's memory comes to the link when it is there, what was asked for and no more, and is used when it has crossed.";
     MapFirst, "map-first",

@@ -46,6 +46,8 @@ pub struct EngineCounters {
     pub copybacks: u64,
     /// Pages that garbage collection moved through the controller because they had been copied as often in a row as may be.
     pub copybacks_at_limit: u64,
+    /// Programs of what the host wrote that waited for entries of the map that were read beside it, or behind such a program.
+    pub held_programs: u64,
     /// Block groups erased.
     pub group_erases: u64,
     /// Units read from the controller's copy, because their page was not yet programmed.

@@ -92,11 +92,8 @@ def bound_writes(part: Drive, device: Sheet, flash: Sheet, written: Written) -> 
     page = _page_bytes(part) // _SECTOR
     of_page = written.sectors_of_page(page)
 
-    # A page of each of two kinds of data fills on each die, of which one more makes room for all.
-    least = _dies(part) + 1 if "map" in part.table["ftl"] else 1
-
     def bound(of_page: float) -> int:
-        return max(least, min(round(sectors / of_page), UNBOUNDED_PAGES))
+        return max(1, min(round(sectors / of_page), UNBOUNDED_PAGES))
 
     apart = len(written.flows) > 1 and not _is_shared(device)
     part.cache_bound = bound(of_page)

@@ -212,6 +212,9 @@ impl Checker {
         self.ledger.host_sectors += sectors_in(&request, lpa, view.ftl.geometry().sectors_per_unit());
         self.requests.unit_done(view, slot, lpa, Op::Write)?;
         self.unit_is_mapped(view, slot, lpa)?;
+        if let Some(book) = &mut self.map {
+            book.placed(lpa, new);
+        }
         self.decided_about(view, slot)?;
         if let Some(book) = &self.trims {
             book.written(view, lpa)?;

@@ -134,6 +134,10 @@ fn fit_map(dice: &mut Dice, drive: &mut Table) {
     if dice.of("map reads first").chance(40) {
         put_at(drive, "ftl.map.reads_first", true);
     }
+    let beside = value_at(drive, "ftl.map.writes_wait").and_then(Value::as_bool) == Some(false);
+    if beside && dice.of("programs wait").chance(60) {
+        put_at(drive, "ftl.map.programs_wait", true);
+    }
     if dice.of("warm map").chance(25) {
         put_at(drive, "ftl.map.warm", true);
     }

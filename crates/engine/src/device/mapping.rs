@@ -10,7 +10,7 @@ use super::tier::pages_of;
 use super::write::Placing;
 use super::{Device, Flow};
 use crate::error::SimulationError;
-use crate::flash::WriteEntry;
+use crate::flash::{ReadFrom, WriteEntry};
 use crate::host::HostCommand;
 use crate::mapping::{FetchFrom, MapStep, Mapping};
 use crate::meter::MapHolders;
@@ -62,10 +62,52 @@ impl<K: Kind> Device<K> {
         let (first, last) = (self.flash.unit_of(lba).0, self.flash.unit_of(lba + u64::from(sectors) - 1).0);
         // Most often one unit is asked for, whose entry is in memory.
         let is_at_once = |mapping: &mut Box<Mapping>| mapping.looks_up_at_once(first);
+        if self.looks_up_as_placed() && self.host.command(index).op == Op::Write {
+            return self.look_up_written_in_part(index, first..last + 1);
+        }
         if !K::ACTIVE && first == last && self.mapping.as_mut().is_some_and(is_at_once) {
             return Ok(false);
         }
         self.look_up_units(index, first..last + 1)
+    }
+
+    /// Whether what is written is looked up when it gets its place.
+    #[inline]
+    fn looks_up_as_placed(&self) -> bool {
+        self.mapping.as_ref().is_some_and(|mapping| mapping.programs_wait())
+    }
+
+    /// Whether a unit of a write can wait for its place to be looked up: nothing of it is to be read before.
+    fn is_looked_up_as_placed(&self, index: u32, unit: u32) -> bool {
+        self.looks_up_as_placed()
+            && (self.writes_whole_unit(index, unit) || !matches!(self.rest_of(index, unit).0, ReadFrom::Media(_)))
+    }
+
+    /// The units of a write whose rest is to be read, for which it must be known where that lies.
+    fn look_up_written_in_part(&mut self, index: u32, units: Range<u32>) -> Result<bool, SimulationError> {
+        let mut waits = false;
+        for unit in units {
+            let is_later = self.is_looked_up_as_placed(index, unit);
+            if !is_later && self.mapping.as_mut().is_some_and(|mapping| !mapping.looks_up_again(index, unit)) {
+                waits |= self.look_up_units(index, unit..unit + 1)?;
+            }
+        }
+        Ok(waits)
+    }
+
+    /// A unit of a command that writes gets its place. Where programs wait for the map it is looked up now, unless it was before.
+    #[inline]
+    pub(super) fn look_up_as_placed(&mut self, entry: &WriteEntry) -> Result<(), SimulationError> {
+        if !self.looks_up_as_placed() {
+            return Ok(());
+        }
+        let (index, unit) = (entry.command, entry.next);
+        let was_before = !self.writes_whole_unit(index, unit)
+            && self.mapping.as_mut().is_some_and(|mapping| mapping.looks_up_again(index, unit));
+        if !was_before {
+            self.look_up_units(index, unit..unit + 1)?;
+        }
+        Ok(())
     }
 
     /// The units of a read that have not all that it asks for above.
@@ -86,7 +128,8 @@ impl<K: Kind> Device<K> {
         let HostCommand { lba, sectors, .. } = *self.host.command(index);
         let mut waits = false;
         for (page, mask) in pages_of(lba, sectors, self.sectors_per_page()) {
-            let goes_below = self.tiered().would_write_below(page, mask, sectors);
+            let goes_below = !self.is_looked_up_as_placed(index, page)
+                && self.tiered().would_write_below(page, mask, sectors);
             if goes_below && self.mapping.as_mut().is_some_and(|mapping| !mapping.looks_up_again(index, page)) {
                 waits |= self.look_up_units(index, page..page + 1)?;
             }
@@ -105,6 +148,9 @@ impl<K: Kind> Device<K> {
             if goes_on && mapping.write_goes_on(self.flash.ftl(), unit) {
                 let page = mapping.page_of(Lpa(unit));
                 self.map_page_asked(page, index);
+            }
+            if goes_on {
+                self.flash.awaits_entry(unit);
             }
             observe!(self, Event::EntryLookedUp { slot: index, lpa: Lpa(unit), hit, goes_on });
             self.tell_of_cache()?;
@@ -254,6 +300,7 @@ impl<K: Kind> Device<K> {
             mapping.arrived(self.flash.ftl(), page, self.run.now);
         }
         observe!(self, Event::MapPageArrived { page });
+        self.flash.entries_came(&mut self.run, page);
         if let Some(tenants) = &mut self.run.transactions.tenants {
             tenants.map_page_came(page, transaction);
         }

@@ -261,6 +261,8 @@ impl<K: Kind> Device<K> {
 
     /// Gives the drive a map that lies in flash, as its translation layer is made for. Before anything runs.
     pub fn set_map(&mut self, config: &MapConfig) {
+        let rules = config.chosen().rules();
+        self.flash.programs_wait_for_map(rules.is_some_and(|rules| rules.programs_wait));
         self.mapping = Mapping::new(config, self.flash.ftl(), self.host.depth(), K::ACTIVE).map(Box::new);
         if self.mapping.is_some() {
             self.goes_by_memory();

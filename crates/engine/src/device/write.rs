@@ -134,8 +134,13 @@ impl<K: Kind> Device<K> {
         all_sectors(end as u32) & !all_sectors(begin as u32)
     }
 
+    /// Whether a command writes all of a unit.
+    pub(super) fn writes_whole_unit(&self, index: u32, unit: u32) -> bool {
+        self.sectors_of_unit(index, unit) == all_sectors(self.flash.geometry().sectors_per_unit())
+    }
+
     /// Where the rest is of a unit that a command writes in part.
-    fn rest_of(&self, index: u32, unit: u32) -> (ReadFrom, Residence) {
+    pub(super) fn rest_of(&self, index: u32, unit: u32) -> (ReadFrom, Residence) {
         let (from, residence) = self.flash.rest_of(Lpa(unit));
         (if self.rest_is_empty(index, unit) { ReadFrom::Nowhere } else { from }, residence)
     }
@@ -340,6 +345,7 @@ impl<K: Kind> Device<K> {
             let record =
                 UnitRecord { lpa, parent: entry.command, merge: entry.merge, stall_cause, ..UnitRecord::default() };
             let Placed { old, new, .. } = placed;
+            self.look_up_as_placed(entry)?;
             observe!(self, Event::UnitWritten { slot: entry.command, lpa, old, new, merged_with });
             self.run.counters.host_sectors_placed += sectors;
             if self.flash.counts_sectors() {

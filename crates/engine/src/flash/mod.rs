@@ -13,6 +13,7 @@ mod copyback;
 mod dispatch;
 mod failed_dies;
 mod flush;
+mod held;
 mod line;
 mod loads;
 mod map;
@@ -60,6 +61,7 @@ use collection::Collection;
 use copyback::Copybacks;
 use failed_dies::FailedDies;
 use flush::FlushEpochs;
+use held::HeldPrograms;
 use line::WriteLines;
 use loads::Loads;
 use merging::Merging;
@@ -93,6 +95,8 @@ pub struct Flash {
     classes: Option<Box<[UrgencyClass]>>,
     suspend_policy: Option<Box<dyn SuspendPolicy>>,
     merging: Merging,
+    /// Programs that wait for the map; nothing where none do.
+    held: Option<Box<HeldPrograms>>,
     /// What goes by sector; nothing where whole units and pages do.
     sectors: Option<Box<Sectors>>,
     /// What the allocation has dies measured by; nothing where it asks for nothing.
@@ -141,6 +145,7 @@ impl Flash {
             classes: None,
             suspend_policy: config.suspend.build(),
             merging: Merging::new(config, &ftl, &nand),
+            held: None,
             sectors: Sectors::new(&config.sectors, &ftl, Programs::stripes_of(&ftl)),
             loads: Loads::new(ftl.load_measure(), &geometry, &nand),
             write_completion: config.write_completion,

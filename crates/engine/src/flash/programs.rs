@@ -68,6 +68,11 @@ impl Programs {
         }
     }
 
+    /// How many frontiers there are.
+    pub(super) fn frontiers(&self) -> usize {
+        self.stripes.len()
+    }
+
     /// How many stripes may be open.
     pub fn stripes_of(ftl: &Ftl) -> usize {
         ftl.geometry().pools() as usize * Stream::of_kinds(ftl.frontier_kinds()).count()
@@ -79,7 +84,7 @@ impl Programs {
     }
 
     #[inline]
-    fn number(&self, pool: Pool, stream: Stream) -> usize {
+    pub(super) fn number(&self, pool: Pool, stream: Stream) -> usize {
         pool.index() * self.streams + stream.index()
     }
 
@@ -285,7 +290,7 @@ impl Flash {
                 let sectors = self.sectors.as_mut().map_or(0, |sectors| sectors.take_page(number, plane));
                 let mut program = Transaction::host_program(ppa, units, records, epoch, source);
                 program.sectors = sectors;
-                let index = self.enqueue(run, program);
+                let index = self.enqueue_program(run, number, program);
                 run.transactions.filled_by(index, stripe.filled_by[plane as usize]);
                 if run.transactions.tenants.is_some() {
                     Self::program_counts_for(run, index, stripe.filled_for[plane as usize]);

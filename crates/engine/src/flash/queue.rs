@@ -4,6 +4,7 @@ use ninescope_kernel::{NONE, ResourceId, WakeQueue};
 use ninescope_model::{BlockGroup, DieId, Ppa, Source};
 
 use super::Flash;
+use super::held::HeldPrograms;
 use crate::firmware::{Decision, Step};
 use crate::run::Run;
 use crate::sched::Phase;
@@ -61,6 +62,60 @@ impl Flash {
             run.ask_firmware(Step::of_access(index, stripe, run.now));
         }
         takes_time
+    }
+
+    /// The same of a program of a frontier by its number, which may have to wait for the map first.
+    #[inline]
+    pub(super) fn enqueue_program<Q: WakeQueue>(
+        &mut self,
+        run: &mut Run<Q>,
+        frontier: usize,
+        program: Transaction,
+    ) -> u32 {
+        match &mut self.held {
+            Some(held) if held.holds(&self.ftl, frontier, program.ppa()) => {
+                let index = run.transactions.insert(run.now, program);
+                held.hold(frontier, index, program.ppa());
+                run.counters.held_programs += 1;
+                index
+            }
+            _ => self.enqueue(run, program),
+        }
+    }
+
+    /// Programs wait for entries of the map that are read beside what is written, or do not.
+    pub fn programs_wait_for_map(&mut self, wait: bool) {
+        self.held = HeldPrograms::new(wait, &self.ftl, self.programs.frontiers());
+    }
+
+    /// The entry of a unit that is written is being read.
+    pub fn awaits_entry(&mut self, unit: u32) {
+        if let Some(held) = &mut self.held {
+            held.awaits(unit);
+        }
+    }
+
+    /// A page of the map is there: programs that waited for it go to their dies.
+    pub fn entries_came<Q: WakeQueue>(&mut self, run: &mut Run<Q>, page: u32) {
+        let Some(held) = &mut self.held else { return };
+        held.came(page);
+        while let Some(program) = self.held.as_mut().and_then(|held| held.next_free(&self.ftl)) {
+            self.goes_on(run, program);
+        }
+    }
+
+    /// A program that was held goes to its die, which is decided now.
+    fn goes_on<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) {
+        let mut program = run.transactions.slab[index];
+        let place = self.geometry.locate(program.ppa());
+        program.page = match &mut self.merging.turns {
+            Some(turns) => turns.of_access(&program, self.ftl.content(program.ppa()), &self.geometry),
+            None => place.page,
+        };
+        run.transactions.slab[index].page = program.page;
+        if run.firmware.is_none() || !Self::is_decided_later(run, place.group, index) {
+            self.is_decided(run, index);
+        }
     }
 
     /// What was decided goes to its die.

@@ -159,6 +159,8 @@ pub struct Mapping {
     fetch_bytes: u32,
     /// Writes wait for what is not in memory.
     writes_wait: bool,
+    /// Where programs wait: pages of the map that are read beside what is written.
+    awaited_by_programs: Option<BitTable>,
     /// A die reads pages of the map before what else commands wait for.
     reads_first: bool,
     /// Memory was full when the run began.
@@ -193,7 +195,8 @@ impl Mapping {
         // Where nothing is written there is nothing to wait for.
         let updates_max = if rules.written { rules.updates_in_flight.max(1) } else { u32::MAX };
         let (access, size) = (rules.host_access, rules.size);
-        let (writes_wait, is_written, rebuild_time) = (rules.writes_wait, rules.written, rules.rebuild_time);
+        let (writes_wait, programs_wait) = (rules.writes_wait, rules.programs_wait);
+        let (is_written, rebuild_time) = (rules.written, rules.rebuild_time);
         let reads_first = rules.reads_first;
         let fetch_bytes = rules.fetch_size.map_or(0, |size| size.0 as u32);
         let mut stale = BitTable::new(units as usize);
@@ -221,6 +224,7 @@ impl Mapping {
             updates_max,
             fetch_bytes,
             writes_wait,
+            awaited_by_programs: programs_wait.then(|| BitTable::new(pages)),
             reads_first,
             is_warm,
             changed_at_start,
@@ -316,6 +320,9 @@ impl Mapping {
     /// that its page is read, which tells where it lies now; returns whether nobody waits for that yet.
     pub fn write_goes_on(&mut self, ftl: &Ftl, unit: u32) -> bool {
         let page = self.cache.page_of(unit);
+        if let Some(awaited) = &mut self.awaited_by_programs {
+            awaited.set(page as usize);
+        }
         let is_first = self.waiting[page as usize] == NONE;
         if is_first {
             self.fetches.push_back(page);
@@ -330,6 +337,12 @@ impl Mapping {
     #[inline]
     pub fn writes_wait(&self) -> bool {
         self.writes_wait
+    }
+
+    /// Whether what is written is looked up as it gets its place, and its program waits for what is not in memory.
+    #[inline]
+    pub fn programs_wait(&self) -> bool {
+        self.awaited_by_programs.is_some()
     }
 
     /// Whether a die reads pages of the map before what else commands wait for.
@@ -360,6 +373,9 @@ impl Mapping {
 
     /// A page of the map that commands wait for is in the controller: what they ask for is in memory from now on.
     pub fn arrived(&mut self, ftl: &Ftl, page: u32, now: Ns) {
+        if let Some(awaited) = &mut self.awaited_by_programs {
+            awaited.clear(page as usize);
+        }
         let mut next = self.first_that_waits(page);
         while next != NONE {
             let Waiter { command, first, end, before: behind } = self.waiters[next];
@@ -521,10 +537,16 @@ impl Mapping {
         !self.fetches.is_empty() || !self.update_line.is_empty()
     }
 
-    /// What left memory changed waits to be written: as long as too much of it does, nothing more comes in. When nothing more
-    /// comes from the host nothing of that is written any more, and what is still wanted beside a write is read.
-    fn may_fetch(&self, host_is_over: bool) -> bool {
-        !self.fetches.is_empty() && (host_is_over || self.update_line.len() <= self.updates_max as usize)
+    /// What left memory changed waits to be written: as long as too much of it does, nothing more comes in but what programs
+    /// wait for, without which the buffer might stay full and nothing be written. When nothing more comes from the host nothing of
+    /// that is written any more, and what is still wanted beside a write is read.
+    fn next_fetch(&mut self, host_is_over: bool) -> Option<u32> {
+        if host_is_over || self.update_line.len() <= self.updates_max as usize {
+            return self.fetches.pop_front();
+        }
+        let awaited = self.awaited_by_programs.as_ref()?;
+        let at = self.fetches.iter().position(|page| awaited.get(*page as usize))?;
+        self.fetches.remove(at)
     }
 
     /// When nothing more comes from the host, what changed stays in memory: garbage collection, which changes the map, and
@@ -542,8 +564,7 @@ impl Mapping {
             self.counters.pages_read_to_update += u64::from(read);
             return Some(MapStep::Update { page, read });
         }
-        if self.may_fetch(host_is_over) {
-            let page = self.fetches.pop_front()?;
+        if let Some(page) = self.next_fetch(host_is_over) {
             let from = self.fetch_from(ftl, page, now);
             self.counters.pages_fetched += 1;
             self.counters.pages_fetched_from_controller += u64::from(from == FetchFrom::Controller);

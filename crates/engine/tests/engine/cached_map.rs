@@ -1,7 +1,7 @@
 //! A map that lies in flash: what misses cost, what leaves memory and what is written, worked out by hand; hit ratios against
 //! closed forms.
 
-use crate::scenario::{COMMAND, Drive, Listed, Outcome, READ, mixed_sectors, policy, policy_with, write};
+use crate::scenario::{COMMAND, Drive, Listed, Outcome, PROGRAM, READ, mixed_sectors, policy, policy_with, write};
 use ninescope_engine::mapping::MapCounters;
 use ninescope_engine::{Device, Plain};
 use ninescope_kernel::{Ns, RandomStream, Rate};
@@ -349,6 +349,59 @@ fn a_write_that_does_not_wait_reads_its_page_beside() {
     assert_eq!((map(&run).pages_fetched_from_host, run.counters().map_page_reads), (1, 2));
     let run = drive(&with_host).run(vec![read_at(0, 5), read_at(1_000_000, 200), write_at(2_000_000, 6)]);
     assert_eq!((map(&run).pages_fetched_from_host, run.counters().map_page_reads), (0, 3));
+}
+
+/// A page of four units, written through to the media.
+fn page_at(at: u64, unit: u32) -> Request {
+    Request { fua: true, ..request(at, Op::Write, unit, 4) }
+}
+
+#[test]
+fn programs_wait_for_what_is_read_beside_them() {
+    const PROGRAMMED: u64 = COMMAND + 4 * UNIT_TRANSFER + PROGRAM;
+    let held = |run: &Outcome| run.counters().held_programs;
+    let told =
+        |waits: bool| json!({ "policy": "entries", "size": "1KiB", "writes_wait": false, "programs_wait": waits });
+    // Two dies, a channel each: the one programs at once, the other reads the page of the map of both first.
+    let pages_on_two_dies = |waits: bool| {
+        let mut drive = drive(&told(waits));
+        drive.channels = 2;
+        let run = drive.run(vec![page_at(0, 0), page_at(0, 4)]);
+        let mut latencies = [0, 1].map(|id| run.latency(id));
+        latencies.sort_unstable();
+        assert_eq!(run.counters().map_page_reads, 1);
+        (latencies, held(&run))
+    };
+    assert_eq!(pages_on_two_dies(false), ([PROGRAMMED, UNIT_READ + PROGRAMMED], 0));
+    assert_eq!(pages_on_two_dies(true), ([UNIT_READ + PROGRAMMED; 2], 2));
+    let beside = |waits: bool| drive(&told(waits));
+    // What was acknowledged in the buffer is read from there while its program waits.
+    let run = beside(true).run(vec![request(0, Op::Write, 0, 4), read_at(10, 1)]);
+    assert_eq!((run.latency(0), run.latency(1), held(&run)), (0, 0, 1));
+    // Blocks are programmed in order: a page whose entries are in memory waits behind one whose entries are not.
+    let run =
+        beside(true).run(vec![request(0, Op::Read, ENTRIES, 4), page_at(1_000_000, 0), page_at(1_000_010, ENTRIES)]);
+    assert_eq!((hits(&run), held(&run)), ((4, 8), 2));
+    assert_eq!([1, 2].map(|id| run.latency(id)), [UNIT_READ + PROGRAMMED, UNIT_READ - 10 + 2 * PROGRAMMED]);
+    // Where the buffer is full a write is looked up when it gets its place, and not before.
+    let mut small = beside(true);
+    small.engine.buffered_pages = 1;
+    let run = small.run(vec![page_at(0, 0), page_at(10, 4)]);
+    assert_eq!([0, 1].map(|id| run.latency(id)), [UNIT_READ + PROGRAMMED, 2 * (UNIT_READ + PROGRAMMED) - 10]);
+    assert_eq!((held(&run), run.counters().map_page_reads), (2, 2));
+}
+
+#[test]
+fn what_programs_wait_for_is_read_although_much_of_the_map_is_to_be_written() {
+    // One entry in memory, one page written anew at a time and a buffer of one page: each write has an entry leave that
+    // changed, and none of those goes on without its own.
+    let told = json!({ "policy": "entries", "size": "8B", "updates_in_flight": 1, "writes_wait": false, "programs_wait": true });
+    let mut drive = drive(&told);
+    drive.engine.buffered_pages = 1;
+    let writes: Vec<Request> = (0..32).map(|number| request(0, Op::Write, number % 4 * ENTRIES + number, 1)).collect();
+    let run = drive.run(writes);
+    assert_eq!(run.counters().held_programs, 32 / 4);
+    assert_eq!(hits(&run), (0, 32));
 }
 
 #[test]

@@ -391,7 +391,8 @@ fn check_times(drive: &LoadedDrive) -> Result<(), Error> {
 pub(crate) fn buffered_pages_min(drive: &DriveConfig, geometry: &Geometry, zones: Option<&ZoneConfig>) -> u32 {
     let kinds = if drive.ftl.map.chosen().rules().is_some() { 2 } else { drive.ftl.streams.kinds().0 };
     match zones {
-        None => EngineConfig::buffered_pages_min(geometry) * kinds,
+        // Of each kind of data all but the last page of a stripe wait for the rest of it; one more completes any of them.
+        None => (EngineConfig::buffered_pages_min(geometry) - 1) * kinds + 1,
         Some(zones) => EngineConfig::zoned_pages_min(geometry, zones.active),
     }
 }

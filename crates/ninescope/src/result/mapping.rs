@@ -11,12 +11,14 @@ pub fn section(device: &Seen<'_>, policy: &str) -> Result<Option<Value>, Error> 
     let counters = mapping.counters();
     let looked_up = counters.hits + counters.misses;
     let (bytes, bytes_max) = mapping.bytes();
+    let mut told = serde_json::to_value(counters).map_err(|error| Error::Internal(error.to_string()))?;
+    told["programs_held"] = device.counters.held_programs.into();
     Ok(Some(json!({
         "policy": policy,
         "pages": device.ftl.translation_units(),
         "cache_bytes": bytes,
         "cache_bytes_max": bytes_max,
         "hit_ratio": (looked_up > 0).then(|| counters.hits as f64 / looked_up as f64),
-        "counters": serde_json::to_value(counters).map_err(|error| Error::Internal(error.to_string()))?,
+        "counters": told,
     })))
 }

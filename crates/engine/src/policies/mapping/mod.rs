@@ -65,6 +65,8 @@ pub struct MapRules {
     pub fetch_size: Option<Bytes>,
     /// Writes wait for what is not in memory.
     pub writes_wait: bool,
+    /// Programs of what was written wait for entries that are read beside it.
+    pub programs_wait: bool,
     /// A die reads pages of the map before what else commands wait for.
     pub reads_first: bool,
     /// What leaves changed is written.
@@ -109,6 +111,9 @@ macro_rules! cached_map {
             pub fetch_size: Option<ninescope_model::units::Bytes>,
             /// Whether writes wait for what is not in memory.
             pub writes_wait: bool,
+            /// Whether programs wait for entries that are read beside what is written, where writes do not wait.
+            #[serde(skip_serializing_if = "std::ops::Not::not")]
+            pub programs_wait: bool,
             /// Whether a die reads pages of the map before what else commands wait for.
             #[serde(skip_serializing_if = "std::ops::Not::not")]
             pub reads_first: bool,
@@ -141,6 +146,7 @@ macro_rules! cached_map {
                     entry_size: ninescope_model::units::Bytes($crate::policies::mapping::ENTRY_BYTES as u64),
                     fetch_size,
                     writes_wait: true,
+                    programs_wait: false,
                     reads_first: false,
                     written: true,
                     rebuild_time: ninescope_model::units::Duration($crate::policies::mapping::REBUILD),
@@ -162,6 +168,7 @@ macro_rules! cached_map {
                     entry_size: self.entry_size,
                     fetch_size: self.fetch_size,
                     writes_wait: self.writes_wait,
+                    programs_wait: self.programs_wait,
                     reads_first: self.reads_first,
                     written: self.written,
                     rebuild_time: ninescope_kernel::Ns(self.rebuild_time.0),
