@@ -115,7 +115,8 @@ impl PageReads {
         if source == Source::Host && !again {
             self.of_slot(slot).open += 1;
         }
-        if source == Source::Parity {
+        // One that is to be read again was taken up before.
+        if source == Source::Parity && !again {
             self.stripe_page_is_missing(view, access)?;
         }
         self.just_sensed = vec![access.transaction];

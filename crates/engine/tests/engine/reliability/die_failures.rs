@@ -10,10 +10,12 @@ use ninescope_engine::reliability::die_rebuild::DieRebuildConfig;
 use ninescope_kernel::Ns;
 use ninescope_media::nand::CommandKind;
 use ninescope_model::{Cause, DieId, Lpa, Op, Parity, ParityOver, Request};
+use serde_json::json;
 
-use crate::reliability::drives::{CHECK, Coded, LATER, crc};
+use crate::reliability::drives::{CHECK, Coded, LATER, crc, never_corrected};
 use crate::scenario::{
-    COMMAND, Drive, Event, Outcome, PAGE_PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, read, write_units,
+    COMMAND, Drive, Event, Outcome, PAGE_PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, policy_with, read, read_units,
+    write_units,
 };
 
 /// A read of a unit that is checked.
@@ -137,6 +139,31 @@ fn a_die_ends_what_it_works_on_before_it_fails_and_reads_that_wait_go_to_the_oth
     let parts = run.parts(Op::Read);
     assert!(parts.contains(&(Cause::DieHostRead, UNIT_READ - 1_000)), "{parts:?}");
     assert!(parts.contains(&(Cause::DegradedRead, CHECKED)), "{parts:?}");
+}
+
+#[test]
+fn a_page_of_a_stripe_that_is_to_be_read_again_is_gone_with_its_die() {
+    // What the first die held is found by the two others, whose pages decode when they are read again. The second die fails while
+    // its page is decoded, or while that waits behind another read of the die to be read again.
+    let page = COMMAND + READ + 4 * UNIT_TRANSFER;
+    let [decoding, waiting] = [LATER + UNIT_READ + CHECK / 2, LATER + CHECKED + 1_000];
+    let other = read_units(LATER + UNIT_READ - 1_000, 12, 4);
+    let cases = [
+        // The third die's page is read again meanwhile.
+        (decoding, vec![], 2 * CHECKED, [1, 2]),
+        // That is there 1.4 us before the second die is through with a page, and fails.
+        (waiting, vec![other], UNIT_READ + page, [2, 4]),
+    ];
+    for (at, others, expected, reads) in cases {
+        let mut drive = failing(ParityOver::Channels, &[(0, 0), (1, at)]).with_errors(never_corrected());
+        drive.reliability.nand.retry = Some(policy_with(&json!({ "policy": "levels", "success": [1.0] })));
+        let run = drive.run([vec![read(LATER, 8)], others].concat());
+        assert_eq!((run.latency(0), run.times(Event::Reported(Lpa(8)))), (expected, vec![LATER + expected]));
+        let commands = run.issued(CommandKind::Read);
+        let since = |die| commands.iter().filter(|(at, read)| *at >= LATER && read.die == DieId(die)).count();
+        assert_eq!([1, 2].map(since), reads, "reads of the second and the third die");
+        assert_eq!(run.reliable().units_lost, 0);
+    }
 }
 
 /// A die of a drive without parity.
