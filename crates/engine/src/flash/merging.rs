@@ -124,10 +124,11 @@ impl Merging {
         let mut moving = [NONE; PLANES_MAX as usize];
         let (mut previous, mut index) = (NONE, queue.head());
         while found != 0 && index != NONE {
-            let Transaction { next, page, .. } = slab[index];
+            let Transaction { next, attempts, page, .. } = slab[index];
             let place = place_of(&slab[index], geometry);
             let plane = place.plane as usize & 3;
-            let is_of_it = found >> plane & 1 == 1;
+            // What is read again stays, whatever its turn.
+            let is_of_it = found >> plane & 1 == 1 && attempts == 0;
             let goes = is_of_it && if in_order { moving[plane] == NONE } else { page == turn };
             if is_of_it && in_order {
                 if moving[plane] != NONE {

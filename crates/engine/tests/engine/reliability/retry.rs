@@ -1,6 +1,7 @@
 //! Pages that do not decode: read again, with more senses, and given up.
 
 use ninescope_ecc::policies::ecc_scheme::bch::Bch;
+use ninescope_engine::MergeBy;
 use ninescope_engine::reliability::NandCode;
 use ninescope_kernel::Rate;
 use ninescope_media::nand::CommandKind;
@@ -8,7 +9,7 @@ use ninescope_model::{Cause, Lpa, Op};
 use serde_json::json;
 
 use crate::reliability::drives::{CORRECTABLE, CORRUPTED, Coded, bch, coded, constant, never_corrected};
-use crate::scenario::{COMMAND, Drive, Event, READ, UNIT_READ, UNIT_TRANSFER, read, read_units};
+use crate::scenario::{COMMAND, Drive, Event, READ, UNIT_READ, UNIT_TRANSFER, policy, read, read_units};
 
 /// One attempt to read a unit: sensed, sent, decoded in vain or not.
 const ATTEMPT: u64 = UNIT_READ + CORRUPTED;
@@ -138,6 +139,26 @@ fn planes_that_fail_are_read_again_one_by_one() {
     // The die is through with the first plane at 148.3 us; then the second, which is through with its decode last.
     let second_again = first_again + COMMAND + READ + page;
     assert_eq!(run.latency(0), second_again + 4 * CORRUPTED);
+}
+
+#[test]
+fn what_is_read_again_goes_alone_where_planes_go_by_their_turns() {
+    let mut drive = Drive::with(|drive| {
+        (drive.planes, drive.frontier_planes, drive.pages, drive.logical_units) = (2, 1, 32, 256);
+        drive.prepared = (0..128).collect();
+    });
+    (drive.page_allocation, drive.timing.any_page, drive.engine.merge_by) = (policy("static"), true, MergeBy::Write);
+    let drive = drive.with_ecc(bch()).with_errors(never_corrected());
+    let drive = drive.with_retry(&json!({ "policy": "levels", "success": [1.0] }));
+    // Pages of the host's space lie in the planes in turn. The first page of the second plane fails at 61.1 us, and waits behind
+    // another read, of the eleventh page of the first plane, and a read of the first page there. Behind it waits a read of the page
+    // that it is of, by another request: that goes beside the one of the first plane.
+    let run = drive.run(vec![read(0, 4), read(10, 80), read(20, 0), read(70_000, 4)]);
+    let planes: Vec<u8> = run.issued(CommandKind::Read).iter().map(|(_, read)| read.planes).collect();
+    assert_eq!(planes, [0b10, 0b01, 0b11, 0b10, 0b01, 0b01, 0b10]);
+    let together = 2 * COMMAND + READ + 2 * UNIT_TRANSFER;
+    assert_eq!(run.latency(0), 2 * UNIT_READ + together + ATTEMPT);
+    assert_eq!(run.latency(1), 3 * UNIT_READ + together + ATTEMPT - 10);
 }
 
 #[test]
