@@ -23,8 +23,8 @@ const MAP_READER: u64 = u64::MAX - 1;
 /// Requests for which something is done, one per plane.
 type Owners = [u64; 4];
 
-/// The causes of waits behind requests and what is done for somebody, in the order of [`Waits`].
-const CAUSES: [Cause; SPLIT_WHOLE + 1] = [
+/// The causes of waits behind requests and what is done for somebody, in the order of [`Waits`], and what dies do for nobody.
+const CAUSES: [Cause; SPLIT_WHOLE + 3] = [
     Cause::DieWaitingForChannel,
     Cause::DieHostRead,
     Cause::DieHostProgram,
@@ -35,13 +35,18 @@ const CAUSES: [Cause; SPLIT_WHOLE + 1] = [
     Cause::DieGcProgram,
     Cause::DieErase,
     Cause::OwnParts,
+    Cause::DieParity,
+    Cause::DieRebuild,
 ];
 const CHANNEL: usize = 3;
 /// The first of those in which no part of a request is done, whatever else is in the command.
 const MIGRATION: usize = 4;
 const OWN: usize = SPLIT_WHOLE;
+/// Of these and those behind, time is no holder's.
+const PARITY: usize = OWN + 1;
+const REBUILD: usize = PARITY + 1;
 
-/// Time by these causes [ns], and of those but the last by holder: each tenant, and then the drive.
+/// Time by these causes [ns], and of those before own parts by holder: each tenant, and then the drive.
 #[derive(Clone, Debug, Default)]
 struct Waits {
     causes: [u64; CAUSES.len()],
@@ -51,7 +56,7 @@ struct Waits {
 impl Waits {
     fn add(&mut self, lane: usize, holder: u16, time: u64) {
         self.causes[lane] += time;
-        if lane != OWN {
+        if lane < OWN {
             self.behind.entry(holder).or_default()[lane] += time;
         }
     }
@@ -158,6 +163,8 @@ pub struct Blame {
     first_writers: BTreeMap<u32, u16>,
     /// By first unit of a page that was taken up to be programmed, on a drive whose programs fail: what was known of it.
     issued_pages: BTreeMap<u32, KnownPage>,
+    /// Accesses of rebuilds the rest of whose stripe is read.
+    rebuilt: BTreeSet<u32>,
     /// By request and unit written in part: what the reads of the rest of the unit waited for.
     merges: BTreeMap<(u64, u32), Waits>,
 }
@@ -304,8 +311,8 @@ impl Blame {
             *part = Part { owner, lpa, merges, mark: now, ..Part::default() };
             lay_over(&self.dies[id].done, access.queued, now, owner, &mut part.waits);
         }
-        // What reads or writes the map, or parity, and something of the host counts as the host's.
-        let beside = |source| matches!(source, Source::Mapping | Source::Parity);
+        // What reads or writes the map, or parity, or is of a rebuild, and something of the host counts as the host's.
+        let beside = |source| matches!(source, Source::Mapping | Source::Parity | Source::Rebuild);
         let counts = accesses.iter().position(|access| !beside(access.source)).unwrap_or(0);
         let first = accesses.get(counts).copied().unwrap_or_default();
         let tenants = self.tenants_of(view, command.kind, (class, accesses), map);
@@ -327,6 +334,9 @@ impl Blame {
             (CommandKind::Read, Source::GarbageCollection) => Some(MIGRATION + 2),
             (CommandKind::Program, Source::GarbageCollection) => Some(MIGRATION + 3),
             (CommandKind::Erase, _) => Some(MIGRATION + 4),
+            (_, Source::Rebuild) => Some(REBUILD),
+            (CommandKind::Read, Source::Parity) if self.rebuilt.contains(&first.number) => Some(REBUILD),
+            (_, Source::Parity) => Some(PARITY),
             _ => None,
         };
         die.since = now;
@@ -374,6 +384,15 @@ impl Blame {
         if is_of_map {
             let behind = |holder: u16| part.waits.behind.get(&holder).map_or(0, |waits| waits.iter().sum());
             self.map_reads.insert(access.number, (0..=self.drive).map(behind).collect());
+        }
+    }
+
+    /// The rest of the stripe of an access is read from now on.
+    pub fn degraded(&mut self, transaction: u32, source: Source) {
+        if source == Source::Rebuild {
+            self.rebuilt.insert(transaction);
+        } else {
+            self.rebuilt.remove(&transaction);
         }
     }
 

@@ -83,6 +83,7 @@ marks! {
     PageRebuilt, "page_rebuilt", "A page of a die that failed was written again.";
     RebuildLost, "rebuild_lost", "A page of a die that failed could not be found by the rest of its stripe.";
     DieRebuilt, "die_rebuilt", "Nothing was left of a die that failed to be written again.";
+    BehindRebuild, "behind_rebuild", "A request waited for the rebuild of a die that failed.";
     EntryMissing, "entry_missing", "A command waited for a page of the map.";
     SeveralMapPages, "several_map_pages", "A command waited for more than one page of the map.";
     SharedMapPage, "shared_map_page", "Two commands waited for one page of the map.";

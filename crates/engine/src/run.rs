@@ -160,7 +160,6 @@ impl<Q> Run<Q> {
     /// What a die is occupied with while it works on a command.
     #[inline]
     pub fn occupancy_of(&self, command: &FlashCommand) -> Occupancy {
-        let access = &self.transactions.slab[self.first_access(command)];
-        access.class.occupancy(access.source)
+        self.transactions.slab[self.first_access(command)].occupancy()
     }
 }

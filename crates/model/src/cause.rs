@@ -30,10 +30,12 @@ pub enum Occupancy {
     WearLeveling,
     /// Programs of parity over dies, and reads of a stripe for a page that could not be corrected.
     Parity,
+    /// Reads and programs of a rebuild, which writes again what lay on a die that failed.
+    Rebuild,
 }
 
 /// Number of occupancies: lanes of a die's ledger.
-pub const OCCUPANCIES: usize = 13;
+pub const OCCUPANCIES: usize = 14;
 
 /// What a nanosecond of a request's latency was spent on. The first [`OCCUPANCIES`] say what held the
 /// die while the request waited in its queue; the others are the request's own stages and waits.
@@ -66,6 +68,8 @@ pub enum Cause {
     DieWearLeveling,
     /// The die programmed parity of other dies' pages, or read for one of those that could not be corrected.
     DieParity,
+    /// The die read or programmed for a rebuild of a die that failed.
+    DieRebuild,
     /// Queued in the host, because the device held `queue_depth` commands or fetched others.
     HostQueue,
     /// The controller's per-command cost and the wait for it.
@@ -119,7 +123,7 @@ pub enum Cause {
 }
 
 /// Number of causes: lanes of a request's parts.
-pub const CAUSES: usize = 38;
+pub const CAUSES: usize = 39;
 
 impl Occupancy {
     /// All occupancies, in lane order.
@@ -137,6 +141,7 @@ impl Occupancy {
         Self::Scrub,
         Self::WearLeveling,
         Self::Parity,
+        Self::Rebuild,
     ];
 
     /// The key in results.
@@ -155,6 +160,7 @@ impl Occupancy {
             Self::Scrub => "scrub",
             Self::WearLeveling => "wear_leveling",
             Self::Parity => "parity",
+            Self::Rebuild => "rebuild",
         }
     }
 }
@@ -175,6 +181,7 @@ impl Cause {
         Self::DieScrub,
         Self::DieWearLeveling,
         Self::DieParity,
+        Self::DieRebuild,
         Self::HostQueue,
         Self::CommandProcessing,
         Self::Link,
@@ -218,6 +225,7 @@ impl Cause {
             Self::DieScrub => "die_scrub",
             Self::DieWearLeveling => "die_wear_leveling",
             Self::DieParity => "die_parity",
+            Self::DieRebuild => "die_rebuild",
             Self::HostQueue => "host_queue",
             Self::CommandProcessing => "command_processing",
             Self::Link => "link",

@@ -80,6 +80,9 @@ LOOKS: Mapping[str, Look] = {
     ),
     "die_wear_leveling": Look("behind wear levelling", "#d04900", "its die was busy levelling wear"),
     "die_parity": Look("behind parity", "#8c5a2b", "its die was busy with parity of other dies' pages"),
+    "die_rebuild": Look(
+        "behind rebuild", "#e86070", "its die was busy writing again what lay on a die that failed"
+    ),
     "die_migration": Look("behind migration", "#89619d", "its die was busy moving data between tiers"),
     "die_mapping": Look("behind mapping access", "#b69937", "its die was busy with the mapping table"),
     "die_scrub": Look("behind scrub", "#d8cd87", "its die was busy scrubbing"),

@@ -225,6 +225,9 @@ impl Checker {
     fn degraded(&mut self, view: &View<'_>, access: (u32, Source), pages: u32) -> Checked {
         let Some(codes) = &mut self.codes else { return Ok(()) };
         let (ppa, rest) = codes.degraded(view, access, (pages, &self.blocks))?;
+        if let Some(blame) = &mut self.blame {
+            blame.degraded(access.0, access.1);
+        }
         if let (Source::Rebuild, Some(book)) = (access.1, &mut self.failed_dies) {
             // It holds its group until it is written again.
             book.stripe_is_read(pages);

@@ -3,7 +3,7 @@
 use ninescope_engine::meter::{Parts, Waits};
 use ninescope_engine::{LinkMessage, MergedWith, View};
 use ninescope_kernel::Ns;
-use ninescope_model::{CacheHint, Lpa, Op, Ppa, Request, Source};
+use ninescope_model::{CacheHint, Cause, Lpa, Op, Ppa, Request, Source};
 
 use super::Checker;
 use crate::marks::Mark;
@@ -131,6 +131,9 @@ impl Checker {
         }
         if let Some(book) = self.firmware.as_ref().filter(|_| !gathered) {
             book.completed(view, slot, parts, transaction)?;
+        }
+        if parts.of(Cause::DieRebuild) > 0 {
+            self.marks.hit(Mark::BehindRebuild);
         }
         if let Some(blame) = self.blame.as_mut().filter(|_| !gathered) {
             blame.completed(view, slot, id, (request.op, parts, behind, transaction))?;

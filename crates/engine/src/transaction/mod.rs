@@ -52,7 +52,8 @@ impl QueueClass {
             _ if source == Source::Migration => Occupancy::Migration,
             _ if source == Source::Scrub => Occupancy::Scrub,
             _ if source == Source::Mapping => Occupancy::Mapping,
-            _ if matches!(source, Source::Parity | Source::Rebuild) => Occupancy::Parity,
+            _ if source == Source::Parity => Occupancy::Parity,
+            _ if source == Source::Rebuild => Occupancy::Rebuild,
             Self::HostRead => Occupancy::HostRead,
             Self::HostProgram => Occupancy::HostProgram,
             Self::MoveRead => Occupancy::GcRead,
@@ -136,7 +137,7 @@ pub struct Transaction {
     /// Whom it is for: a command, a migration, the head of a chain of unit records, or nobody.
     owner: u32,
     /// Of a host program its flush epoch, of a host read of flash what it brings up, of SCM the mask of sectors, of a read of
-    /// the map the bytes that it moves.
+    /// the map the bytes that it moves, of a read of a stripe whether a rebuild wants it.
     detail: u32,
     /// Of a host read of flash, the sectors that it asks for of its first unit, one bit each; 0 where it takes whole units.
     pub asked_of_first: u32,
@@ -231,10 +232,10 @@ impl Transaction {
         Self { place: ppa.0, owner: NONE, units, class, source, ..Self::default() }
     }
 
-    /// A read of units of a page of a parity stripe, for an access that could not be corrected.
-    pub fn stripe_read(ppa: Ppa, units: u8, class: QueueClass, rebuilt: u32) -> Self {
-        let source = Source::Parity;
-        Self { place: ppa.0, owner: rebuilt, units, class, source, ..Self::default() }
+    /// A read of units of a page of a parity stripe, for an access that could not be corrected, or for one of a rebuild.
+    pub fn stripe_read(ppa: Ppa, units: u8, class: QueueClass, (rebuilt, of): (u32, Source)) -> Self {
+        let (source, detail) = (Source::Parity, u32::from(of == Source::Rebuild));
+        Self { place: ppa.0, owner: rebuilt, detail, units, class, source, ..Self::default() }
     }
 
     /// A read of a page that lay on a die which failed, to be written again. It goes to no die: the rest of its stripe is read.
@@ -371,6 +372,15 @@ impl Transaction {
             "a read of a stripe"
         );
         self.owner
+    }
+
+    /// What a die is occupied with while it works on it.
+    #[inline]
+    pub fn occupancy(&self) -> Occupancy {
+        if self.source == Source::Parity && self.detail != 0 {
+            return Occupancy::Rebuild;
+        }
+        self.class.occupancy(self.source)
     }
 
     /// The bytes of so large units that a read of flash moves.

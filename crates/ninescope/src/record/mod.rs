@@ -197,7 +197,9 @@ impl Probe for Recorder {
                 self.requests.decoded(transaction, (begins, until), failed == 0);
             }
             Event::PageMissing { access, .. } => self.requests.missing(view, access),
-            Event::ReadDegraded { transaction, .. } => self.requests.degraded(transaction, view.now),
+            Event::ReadDegraded { transaction, source, .. } => {
+                self.requests.degraded(transaction, source, view.now);
+            }
             Event::ReadRebuilt { transaction, .. } | Event::ReadGivenUp { transaction, .. } => {
                 self.requests.decoded(transaction, (view.now, view.now), true);
             }

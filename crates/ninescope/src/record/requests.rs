@@ -1,6 +1,6 @@
 //! Host requests inside the drive: which way each has gone, until it completes and is described.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use ninescope_engine::meter::Parts;
 use ninescope_engine::{Access, LinkMessage, QueueClass, View};
@@ -102,6 +102,8 @@ pub struct RequestBook {
     writers: BTreeMap<u32, Writers>,
     /// The same of pages that their die programs, with the die, where programs may fail.
     programming: Vec<(DieId, u32, Writers)>,
+    /// Accesses of rebuilds the rest of whose stripe is read.
+    rebuilt: BTreeSet<u32>,
     /// What has just found no place: who waits for it is told next.
     unplaced: Option<Unplaced>,
 }
@@ -309,7 +311,10 @@ impl RequestBook {
         }
         // What reads or writes the map, or parity, and something of the host counts as the host's: those are the last sources.
         let of_host = accesses.iter().find(|access| access.source < Source::Mapping);
-        let source = of_host.or(accesses.first()).map_or(Source::Host, |access| access.source);
+        let source = of_host.or(accesses.first()).map_or(Source::Host, |access| match access.source {
+            Source::Parity if self.rebuilt.contains(&access.number) => Source::Rebuild,
+            source => source,
+        });
         Work::of(command, (class, source), [requests, own_of])
     }
 
@@ -385,7 +390,12 @@ impl RequestBook {
     }
 
     /// The rest of the stripe of a page access is read from now on.
-    pub fn degraded(&mut self, transaction: u32, now: Ns) {
+    pub fn degraded(&mut self, transaction: u32, source: Source, now: Ns) {
+        if source == Source::Rebuild {
+            self.rebuilt.insert(transaction);
+            return;
+        }
+        self.rebuilt.remove(&transaction);
         let Some(&visit) = self.visits.get(transaction as usize) else { return };
         for Visit { lpa, .. } in visit.of_each_rest() {
             let mut reads = self.inside(visit.slot).partial.iter_mut();

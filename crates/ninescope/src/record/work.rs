@@ -37,7 +37,7 @@ impl Requests {
 pub struct Work {
     /// What the die does for it.
     pub class: QueueClass,
-    /// On whose behalf.
+    /// On whose behalf; of a page of a stripe that a rebuild wants, that of the rebuild.
     pub source: Source,
     /// Addressed planes: bit `p` is plane `p` of the die.
     pub planes: u8,
@@ -93,6 +93,7 @@ impl Work {
             (QueueClass::MoveRead, Source::Migration) => "migration read",
             (QueueClass::HostProgram, Source::Migration) => "migration program",
             (QueueClass::HostProgram | QueueClass::MoveProgram, Source::Parity) => "parity program",
+            (QueueClass::MoveRead, Source::Rebuild) => "rebuild read",
             (_, Source::Rebuild) => "rebuild program",
             (QueueClass::HostProgram, _) => "host program",
             (QueueClass::MoveRead, _) => "GC read",

@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use super::latency::{BANDS, mean_parts};
 
 /// Causes of waits for what a die does for nobody in particular.
-const OF_DRIVE: [Cause; 3] = [Cause::DieSuspendOverhead, Cause::DieScrub, Cause::DieWearLeveling];
+const OF_DRIVE: [Cause; 5] =
+    [Cause::DieSuspendOverhead, Cause::DieScrub, Cause::DieWearLeveling, Cause::DieParity, Cause::DieRebuild];
 
 /// The requests that are slower than all but a hundredth.
 const TAIL: [(&str, u64); 2] = [("p99", 990_000_000), ("max", 1_000_000_000)];

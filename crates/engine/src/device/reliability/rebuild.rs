@@ -25,7 +25,7 @@ impl<K: Kind> Device<K> {
         self.reliable().begin_rebuild((index, source), pages.len() as u32);
         observe!(self, Event::ReadDegraded { transaction: index, source, pages: pages.len() as u32 });
         for page in &pages {
-            let read = Transaction::stripe_read(Ppa(page.0 + first), units, class, index);
+            let read = Transaction::stripe_read(Ppa(page.0 + first), units, class, (index, source));
             let group = self.flash.stripe_read_queued(read.ppa());
             self.group_read(group)?;
             observe!(self, Event::ReadQueued { ppa: read.ppa(), source: read.source, class });

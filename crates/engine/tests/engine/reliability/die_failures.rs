@@ -9,7 +9,7 @@ use ninescope_ecc::EccSchemeConfig;
 use ninescope_engine::reliability::die_rebuild::DieRebuildConfig;
 use ninescope_kernel::Ns;
 use ninescope_media::nand::CommandKind;
-use ninescope_model::{Cause, DieId, Lpa, Op, Parity, ParityOver, Request};
+use ninescope_model::{Cause, DieId, Lpa, Occupancy, Op, Parity, ParityOver, Request};
 use serde_json::json;
 
 use crate::reliability::drives::{CHECK, Coded, LATER, crc, never_corrected};
@@ -139,6 +139,38 @@ fn a_die_ends_what_it_works_on_before_it_fails_and_reads_that_wait_go_to_the_oth
     let parts = run.parts(Op::Read);
     assert!(parts.contains(&(Cause::DieHostRead, UNIT_READ - 1_000)), "{parts:?}");
     assert!(parts.contains(&(Cause::DegradedRead, CHECKED)), "{parts:?}");
+}
+
+#[test]
+fn who_waits_behind_a_rebuild_waits_behind_that_and_not_behind_parity() {
+    let page = COMMAND + READ + 4 * UNIT_TRANSFER;
+    // A page is read of the two others and programmed on the first, and the second one is.
+    let second_program = 2 * PAGE_CHECKED + ENCODED_PROGRAM;
+    let cases = [
+        // The second die reads for the rebuild, which lacks all of a page.
+        (1_000, 4, page - 1_000, Cause::DieRebuild),
+        // The first die programs the second page; the first one is there.
+        (second_program + 1_000, 0, ENCODED_PROGRAM - 1_000, Cause::DieRebuild),
+    ];
+    for (at, unit, waited, cause) in cases {
+        let mut drive = failing(ParityOver::Channels, &[(0, 0)]);
+        drive.reliability.nand.rebuild.page_interval = Ns(0);
+        let run = drive.run(vec![read(at, unit)]);
+        assert_eq!(run.latency(0), waited + CHECKED, "unit {unit}");
+        let parts = [(cause, waited), (Cause::CommandArray, COMMAND + READ), (Cause::Transfer, UNIT_TRANSFER)];
+        assert_eq!(run.parts(Op::Read), [&parts[..], &[(Cause::Decode, CHECK)]].concat());
+    }
+    // What the host lacks is read behind parity.
+    let mut run = failing(ParityOver::Channels, &[(0, 0)]).run(vec![read(LATER, 8), read(LATER + 1_000, 12)]);
+    assert_eq!((run.latency(0), run.latency(1)), (CHECKED, UNIT_READ - 1_000 + CHECKED));
+    let parts = run.parts(Op::Read);
+    assert!(parts.contains(&(Cause::DieParity, UNIT_READ - 1_000)), "{parts:?}");
+    assert!(parts.iter().all(|&(cause, _)| cause != Cause::DieRebuild), "{parts:?}");
+    let dies = run.device.utilization().dies;
+    let held = |die: usize, occupancy| dies[die][occupancy as usize];
+    assert_eq!([0, 1, 2].map(|die| held(die, Occupancy::Parity)), [0, UNIT_READ, UNIT_READ]);
+    // The first page is written again at the beginning.
+    assert_eq!([0, 1, 2].map(|die| held(die, Occupancy::Rebuild)), [ENCODED_PROGRAM, page, page]);
 }
 
 #[test]
