@@ -105,6 +105,22 @@ def test_a_die_that_fails_is_read_by_its_stripes_and_written_again(parity):
         assert result.waf.rebuild > 0
 
 
+def test_who_waits_behind_a_rebuild_is_told_and_it_is_the_drive_that_is_waited_for():
+    """Of two jobs neither works for parity or a rebuild: all of those waits are behind the drive."""
+    import ninescope
+
+    sets = FAILS | {"ftl__parity": {"stripe": 4}, "ftl__rebuild_rate": "200MB/s"}
+    one, two = ({"name": name, "rw": "randrw", "bs": "4k", "iodepth": 4, "requests": 3_000} for name in "ab")
+    result = drive(**sets).run(ninescope.Workload.jobs(one, two), prefill="full", check="full")
+    assert result.document["utilisation"]["dies"]["occupancy"]["rebuild"] > 0
+    assert "behind rebuild" in str(result)
+    for job in result.jobs:
+        waits = job.waits["read"]
+        for cause in ("die_parity", "die_rebuild"):
+            assert waits.parts_ns[cause] > 0
+            assert waits.behind_drive_ns[cause] == pytest.approx(waits.parts_ns[cause])
+
+
 def test_a_rebuild_goes_at_its_rate():
     import ninescope
 
