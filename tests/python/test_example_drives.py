@@ -105,7 +105,7 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
             some("reliability", "counters", name)
             for name in ("die_failures", "degraded_reads", "pages_rebuilt", "rebuild_page_reads")
         ]
-        + [some("waf", "rebuild")],
+        + [some("waf", "rebuild"), some("utilisation", "dies", "occupancy", "rebuild")],
     ),
     "dram-cache": (job("randwrite", "4k", 4000, size="8m"), "none", [some("tier", "hit_ratio")]),
     "fdp": ("flash-cache", "steady", [some("fdp", "statistics", "media_bytes_written")]),
