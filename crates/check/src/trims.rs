@@ -47,7 +47,8 @@ impl TrimBook {
         (entry_time > Ns::ZERO || deferral.is_some()).then(|| Self {
             entry_time,
             deferral,
-            noted: BitTable::new(view.ftl.logical_units() as usize),
+            // Pages of the map lie behind, and are moved as well.
+            noted: BitTable::new((view.ftl.logical_units() + view.ftl.translation_units()) as usize),
             pending: BTreeMap::new(),
             fetched: Vec::new(),
             inside: 0,
