@@ -41,6 +41,8 @@ pub struct FailedDieBook {
     programmed: u64,
     /// When the last of them was begun.
     last_begun: Option<Ns>,
+    /// The last command that a die took up before the host was over: no die fails behind that.
+    open_until: Ns,
     counts: ReliabilityCounters,
 }
 
@@ -66,7 +68,7 @@ impl FailedDieBook {
     /// The time of a die has come long enough ago that it takes up nothing.
     fn is_due(&self, view: &View<'_>, die: DieId) -> bool {
         let mut failures = reliability(view).die_failures().iter();
-        !self.dies.contains_key(&die) && failures.any(|&(of, at)| of == die && at < view.now)
+        !self.dies.contains_key(&die) && failures.any(|&(of, at)| of == die && at < self.open_until)
     }
 
     /// A die fails.
@@ -104,6 +106,9 @@ impl FailedDieBook {
 
     /// A die takes up a command: one that works, and no read of what is missing.
     pub fn dispatched(&mut self, view: &View<'_>, command: &FlashCommand, accesses: &[Access]) -> Checked {
+        if !reliability(view).host_ended() {
+            self.open_until = view.now;
+        }
         require!(
             !self.is_due(view, command.die),
             FailedDie,
