@@ -36,7 +36,10 @@ impl Trigger {
 
     /// Something has happened.
     pub fn sees(&mut self, view: &View<'_>, event: &Event<'_>) -> Checked {
-        if let GcTriggerConfig::Deadline(parameters) = &view.ftl.rules().gc_trigger {
+        // A page that a die copies has its place in the step in which the last of its group may be handed out: between these nobody
+        // looks.
+        let decides = !matches!(event, Event::CopybackBegan { .. });
+        if let (true, GcTriggerConfig::Deadline(parameters)) = (decides, &view.ftl.rules().gc_trigger) {
             let low = view.ftl.reserve_groups().saturating_add(parameters.beyond_reserve);
             self.wanted_from(view, low, event);
         }
