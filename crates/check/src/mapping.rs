@@ -349,13 +349,9 @@ impl MapBook {
         Ok(())
     }
 
-    pub fn page_arrived(&mut self, view: &View<'_>, page: u32, marks: &mut Marks) -> Checked {
+    pub fn page_arrived(&mut self, view: &View<'_>, page: u32) -> Checked {
         if let Some(held) = &mut self.held {
-            let before = held.len();
             held.retain(|_, awaited| *awaited != page);
-            if held.len() < before {
-                marks.hit(Mark::HeldProgram);
-            }
             self.beside_of_unit.retain(|unit| unit / self.entries != page);
         }
         let crossed = self.crossing.remove(&page);

@@ -98,7 +98,6 @@ marks! {
     PagesOfTheirOwn, "pages_of_their_own", "Planes were programmed together at pages or blocks that differ.";
     StaggeredPage, "staggered_page", "A page was read or programmed whose type is not the one whose turn it would be.";
     WriteBesideMap, "write_beside_map", "A write went on while its page of the map was read.";
-    HeldProgram, "held_program", "A program waited for a page of the map that was read beside what was written.";
     MapBehindData, "map_behind_data", "What was fetched of the host's memory waited for the link.";
     EntryInHostMemory, "entry_in_host_memory", "The host's memory held what a command wanted of the map.";
     MapPageLost, "map_page_lost", "A page of the map could not be corrected, and was found again.";

@@ -50,7 +50,7 @@ impl Checker {
                 self.transfers.map_link_in(view, page, from, until)
             }
             Event::MapPageArrived { page } => {
-                book.page_arrived(view, page, &mut self.marks)?;
+                book.page_arrived(view, page)?;
                 if let (Some(holders), Some(blame)) = (&mut self.map_holders, &mut self.blame) {
                     holders.arrived(view.now, page, &blame.take_map_read(page));
                 }

@@ -128,8 +128,8 @@ impl<K: Kind> Device<K> {
         let HostCommand { lba, sectors, .. } = *self.host.command(index);
         let mut waits = false;
         for (page, mask) in pages_of(lba, sectors, self.sectors_per_page()) {
-            let goes_below = !self.is_looked_up_as_placed(index, page)
-                && self.tiered().would_write_below(page, mask, sectors);
+            let goes_below =
+                !self.is_looked_up_as_placed(index, page) && self.tiered().would_write_below(page, mask, sectors);
             if goes_below && self.mapping.as_mut().is_some_and(|mapping| !mapping.looks_up_again(index, page)) {
                 waits |= self.look_up_units(index, page..page + 1)?;
             }
