@@ -233,7 +233,8 @@ def test_a_cached_map_has_as_many_entries_as_in_mqsim(tmp_path):
     peer = made({}, as_mqsim=True)
     # Of each of the two flows.
     assert {key: peer[key] for key in plain} == {**plain, "size": f"{2 * entries * 8}B"}
-    assert (peer["written"], peer["fetch_size"]) == (False, "512B")
+    assert (peer["written"], peer["fetch_size"], peer["programs_wait"]) == (False, "512B", True)
+    assert "programs_wait" not in made({"Device_Level_Data_Caching_Mode": "TURNED_OFF"}, as_mqsim=True)
     # A quarter of the blocks: 2^24 pages, entries of 8 B.
     assert made({"Block_No_Per_Plane": "512"})["size"] == f"{2_097_152}B"
     with pytest.raises(ninescope.ConfigError, match=r"CMT_Capacity> 8: has no room for one entry .* 9 B"):

@@ -266,7 +266,8 @@ def _map(part: Drive, device: Sheet, flash: Sheet, *, cached: bool, flows: int) 
     if cached:
         why = "Device_Level_Data_Caching_Mode: what is in the cache is written, and its entry looked up then"
         part.put("ftl.map.writes_wait", False, why)
-        why = "Device_Level_Data_Caching_Mode: what leaves the cache goes to its die when its entry is there"
+    if part.as_mqsim and cached:
+        why = "--as mqsim: a write is looked up when the cache takes it, and goes to its die when its entry is there"
         part.put("ftl.map.programs_wait", True, why)
     if part.as_mqsim:
         why = "--as mqsim: pages of the map are queued to be written, never are, and are at hand from then on"

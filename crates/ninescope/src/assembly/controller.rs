@@ -387,9 +387,14 @@ fn check_times(drive: &LoadedDrive) -> Result<(), Error> {
     Ok(())
 }
 
+/// Kinds of data that are kept apart.
+fn kinds_of_data(drive: &DriveConfig) -> u32 {
+    if drive.ftl.map.chosen().rules().is_some() { 2 } else { drive.ftl.streams.kinds().0 }
+}
+
 /// Filled pages of a die with which every stripe can fill.
 pub(crate) fn buffered_pages_min(drive: &DriveConfig, geometry: &Geometry, zones: Option<&ZoneConfig>) -> u32 {
-    let kinds = if drive.ftl.map.chosen().rules().is_some() { 2 } else { drive.ftl.streams.kinds().0 };
+    let kinds = kinds_of_data(drive);
     match zones {
         // Of each kind of data all but the last page of a stripe wait for the rest of it; one more completes any of them.
         None => (EngineConfig::buffered_pages_min(geometry) - 1) * kinds + 1,
@@ -402,7 +407,9 @@ fn buffered_pages(drive: &LoadedDrive, geometry: &Geometry, zones: Option<&ZoneC
     let controller = &drive.config.controller;
     let ftl = &drive.config.ftl;
     let least = buffered_pages_min(&drive.config, geometry, zones);
-    let buffered_pages = controller.buffered_pages.unwrap_or((2 * geometry.planes_per_die).max(least)).max(1);
+    // Where nothing is said one completes a stripe of each kind of data at a time.
+    let of_all_kinds = least + if zones.is_none() { kinds_of_data(&drive.config) - 1 } else { 0 };
+    let buffered_pages = controller.buffered_pages.unwrap_or((2 * geometry.planes_per_die).max(of_all_kinds)).max(1);
     if buffered_pages < least {
         let message = format!("at least {least} are needed, or a stripe could never fill");
         let streams = ("ftl.streams", ftl.streams.name().to_owned());
