@@ -267,7 +267,7 @@ def _map(part: Drive, device: Sheet, flash: Sheet, *, cached: bool, flows: int) 
         why = "Device_Level_Data_Caching_Mode: what is in the cache is written, and its entry looked up then"
         part.put("ftl.map.writes_wait", False, why)
     if part.as_mqsim and cached:
-        why = "--as mqsim: a write is looked up when the cache takes it, and goes to its die when its entry is there"
+        why = "--as mqsim: a write is looked up as the cache takes it, and programmed when its entry is there"
         part.put("ftl.map.programs_wait", True, why)
     if part.as_mqsim:
         why = "--as mqsim: pages of the map are queued to be written, never are, and are at hand from then on"
