@@ -138,6 +138,24 @@ def test_commands_of_each_flow_that_are_fetched_are_bounded_by_themselves(tmp_pa
         assert "commands_per_queue" not in tomllib.loads(shallow.files()["drive.toml"])["controller"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "size", "unit", "is_told"),
+    [
+        ("STREAMING", "64", "128", True),
+        ("STREAMING", "24", "16", True),
+        ("STREAMING", "64", "16", False),
+        ("RANDOM_UNIFORM", "64", "128", False),
+    ],
+)
+def test_streams_with_gaps_are_told_to_have_none_here(tmp_path, kind, size, unit, is_told):
+    """In MQSim a request of a stream begins at a multiple of the alignment, which may leave gaps."""
+    from ninescope import mqsim
+
+    values = {"Address_Distribution": kind, "Average_Request_Size": size, "Address_Alignment_Unit": unit}
+    files = mqsim.convert(*files_of(tmp_path, {}, [of_depth(8, 1, **values)]), as_mqsim=True).files()
+    assert any("each request of a stream begins at a multiple" in text for text in files.values()) is is_told
+
+
 def test_a_flow_that_writes_past_the_cache_has_no_part_in_its_bound(tmp_path):
     from ninescope import mqsim
 

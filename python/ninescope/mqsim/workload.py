@@ -396,6 +396,9 @@ def _addresses(flow: Flow, sheet: Sheet, sectors: int, fixed: bool) -> None:
         flow.request_bytes = None
     elif unit != sectors or not fixed:
         flow.put("blockalign", f"{unit * _SECTOR}B", "Address_Alignment_Unit")
+        if sectors % unit and flow.table["rw"] in ("read", "write", "rw"):
+            why = "each request of a stream begins at a multiple there; here it follows the one before it"
+            flow.say("Address_Alignment_Unit", OTHERWISE, f"of random addresses; {why}")
         if unit % sectors:
             flow.request_bytes = None
 
