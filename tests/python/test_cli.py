@@ -638,6 +638,14 @@ def test_a_map_in_flash_is_told_what_it_cannot_fetch_and_lies_there_from_the_sta
         (("ftl.map.fetch_size=32KiB",), "ftl.map.fetch_size is 32768 B, and takes 1 to 4096 B"),
         (("ftl.map.entry_size=8KiB",), "ftl.map.entry_size is 8KiB, and an entry takes 1 to 64 B"),
         (("ftl.map.programs_wait=true",), "ftl.map.programs_wait is true, and ftl.map.writes_wait is true"),
+        (
+            (
+                "ftl.map.writes_wait=false",
+                "ftl.map.programs_wait=true",
+                "nand.die_failures=[{die=0,at='1ms'}]",
+            ),
+            "nand.die_failures is given: a program that waits for the map would not move",
+        ),
         (("ftl.map.policy=pages", "ftl.map.fetch_size=512B"), "512 B, and whole pages of 4096 B are cached"),
     ):
         code, out, err = cli(*run, *(word for item in sets for word in ("--set", item)))

@@ -48,10 +48,10 @@ pub struct MapBook {
     /// Pages that are read beside writes, and those that stay in the controller for good.
     beside: BTreeSet<u32>,
     kept: BTreeSet<u32>,
-    /// The units of those writes that have no place yet.
-    beside_of_unit: BTreeSet<u32>,
     /// Where programs wait for the map: units that were written while their page of it was read, by place, and that page.
     held: Option<BTreeMap<Ppa, u32>>,
+    /// The same: units that were looked up for such a write and have no place yet.
+    beside_of_unit: BTreeSet<u32>,
     /// Pages that are found again for commands.
     lost: BTreeSet<u32>,
     commands: Vec<Command>,

@@ -1,6 +1,6 @@
 //! Programs that wait for the map: of what was written while the page that tells of it was read.
 //!
-//! Knows which units wait and which programs stand behind which in a plane; nothing of how a map is cached.
+//! Knows which units wait and which programs stand behind which in a block; nothing of how a map is cached.
 
 use std::collections::VecDeque;
 
@@ -18,8 +18,6 @@ pub(super) struct HeldPrograms {
     /// By number of a frontier: programs that wait, and those behind them, since blocks are programmed in order; each with
     /// its first unit.
     lines: Vec<VecDeque<(u32, Ppa)>>,
-    /// Programs in all lines.
-    held: u32,
 }
 
 impl HeldPrograms {
@@ -30,7 +28,6 @@ impl HeldPrograms {
                 awaited: BitTable::new(ftl.logical_units() as usize),
                 entries: ftl.translation_entries(),
                 lines: vec![VecDeque::new(); frontiers],
-                held: 0,
             })
         })
     }
@@ -54,7 +51,6 @@ impl HeldPrograms {
     /// A program waits, behind those that do in its blocks.
     pub fn hold(&mut self, frontier: usize, program: u32, page: Ppa) {
         self.lines[frontier].push_back((program, page));
-        self.held += 1;
     }
 
     /// A page of the map is there.
@@ -65,13 +61,8 @@ impl HeldPrograms {
 
     /// A program that need not wait any more.
     pub fn next_free(&mut self, ftl: &Ftl) -> Option<u32> {
-        if self.held == 0 {
-            return None;
-        }
         let is_free = |line: &VecDeque<(u32, Ppa)>| line.front().is_some_and(|(_, page)| !self.waits(ftl, *page));
         let line = self.lines.iter().position(is_free)?;
-        let (program, _) = self.lines[line].pop_front()?;
-        self.held -= 1;
-        Some(program)
+        self.lines[line].pop_front().map(|(program, _)| program)
     }
 }

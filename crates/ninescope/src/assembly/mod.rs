@@ -9,7 +9,6 @@ mod dram;
 mod firmware;
 mod fit;
 mod flash;
-mod held_programs;
 mod idle_keys;
 pub mod memory;
 mod namespaces;
@@ -131,7 +130,6 @@ impl Assembly {
         check_breakdown(drive, &ftl, tier.is_some())?;
         parity::check(drive, &ftl)?;
         copyback::check(drive, &ftl)?;
-        held_programs::check(drive, &ftl)?;
         let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
         table_bytes += memory::check_scm(&scm, pages, &engine)?;
         let assembly = Self {

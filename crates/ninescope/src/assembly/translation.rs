@@ -150,6 +150,23 @@ fn homes(drive: &LoadedDrive, geometry: &Geometry) -> Result<Vec<Vec<u32>>, Erro
     Ok(lists.iter().map(of_list).collect())
 }
 
+/// What programs that wait for the map do not go with. Blocks that break are refused beside any map in flash.
+fn check_programs_that_wait(drive: &LoadedDrive, writes_wait: bool) -> Result<(), Error> {
+    let refused = |key: &str, value: &str, message: &str| {
+        let programs = ("ftl.map.programs_wait", "true".to_owned());
+        Err(drive.error_between(&[programs, (key, value.to_owned())], message))
+    };
+    if writes_wait {
+        let message = "either a write waits for what is missing or its program does: say ftl.map.writes_wait = false";
+        return refused("ftl.map.writes_wait", "true", message);
+    }
+    if drive.config.nand.as_ref().is_some_and(|nand| !nand.die_failures.is_empty()) {
+        let message = "a program that waits for the map would not move to the spare die: a drive has one of the two";
+        return refused("nand.die_failures", "given", message);
+    }
+    Ok(())
+}
+
 /// Entries of a page of a map that lies in flash, and its pages; 0 where all of it is in memory.
 fn map_pages(drive: &LoadedDrive, geometry: &Geometry, units: u32) -> Result<(u32, u32), Error> {
     let section = &drive.config.ftl;
@@ -158,6 +175,9 @@ fn map_pages(drive: &LoadedDrive, geometry: &Geometry, units: u32) -> Result<(u3
     if !(1..=ENTRY_BYTES_MAX).contains(&rules.entry_size.0) {
         let message = format!("is {}, and an entry takes 1 to {ENTRY_BYTES_MAX} B", rules.entry_size);
         return Err(drive.error_at("ftl.map.entry_size", &message));
+    }
+    if rules.programs_wait {
+        check_programs_that_wait(drive, rules.writes_wait)?;
     }
     let (entries, pages) = mapping::map_pages(&rules, geometry, units);
     let item = u64::from(rules.policy.item_bytes(entries, entries));
