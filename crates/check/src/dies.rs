@@ -6,6 +6,7 @@ use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{DieId, Occupancy};
 
 use crate::marks::{Mark, Marks};
+use crate::page_types::PageTypesBook;
 use crate::part::{page_time, planes_fit};
 use crate::rule::{Checked, require};
 
@@ -98,6 +99,7 @@ struct Die {
 #[derive(Debug, Default)]
 pub struct Dies {
     dies: Vec<Die>,
+    page_types: PageTypesBook,
 }
 
 impl Dies {
@@ -126,6 +128,7 @@ impl Dies {
             view.nand.running(id).map_or((Ns::ZERO, 1), |operation| (operation.total, operation.segments));
         let work = Work::of(command);
         planes_fit(view, command, marks)?;
+        self.page_types.issued(view, command, marks)?;
         if command.kind != CommandKind::Erase {
             let needed = page_time(view, command, marks);
             require!(

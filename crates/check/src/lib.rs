@@ -34,6 +34,7 @@ mod messages;
 mod namespaces;
 mod oracle;
 mod parity;
+mod page_types;
 mod part;
 mod partitions;
 mod places;

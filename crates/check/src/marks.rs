@@ -96,6 +96,7 @@ marks! {
     UnitReadInPart, "unit_read_in_part", "A read moved some sectors of a unit, and not all of it.";
     PageMovedInPart, "page_moved_in_part", "A program moved the sectors that were written, and not a whole page.";
     PagesOfTheirOwn, "pages_of_their_own", "Planes were programmed together at pages or blocks that differ.";
+    TypeByTurn, "type_by_turn", "A page was read or programmed whose type is that of its turn, and not of where it lies.";
     StaggeredPage, "staggered_page", "A page was read or programmed whose type is not the one whose turn it would be.";
     WriteBesideMap, "write_beside_map", "A write went on while its page of the map was read.";
     MapBehindData, "map_behind_data", "What was fetched of the host's memory waited for the link.";

@@ -18,7 +18,10 @@ pub fn page_time(view: &View<'_>, command: &FlashCommand, marks: &mut Marks) -> 
 /// What it takes for the page in one of its planes.
 fn time_of_page(view: &View<'_>, command: &FlashCommand, plane: usize, marks: &mut Marks) -> Ns {
     let NandTiming { read, program, .. } = view.nand.timing();
-    let page_type = page_type(view, command.page[plane] as usize, marks);
+    let page_type = match command.page_type {
+        Some(page_type) => usize::from(page_type),
+        None => page_type(view, command.page[plane] as usize, marks),
+    };
     match command.kind {
         CommandKind::Read => Ns(read[page_type].0 * (u64::from(command.more_senses) + 1)),
         // What a copyback copies is sensed first.

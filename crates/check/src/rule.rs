@@ -92,6 +92,8 @@ rules! {
     PulseTime, "pulse-time", "An operation gets exactly the array time it needs, however often it is suspended.";
     CopyPath, "copy-path",
         "What wear levelling copies is read, crosses its channel both ways unless the memory copies by itself, and is written, before its write.";
+    PageType, "page-type",
+        "Where pages are given their places as they are touched, a page is of one type from its program, or from its first read, until its block is erased.";
     SuspendOrder, "suspend-order",
         "A suspended operation recovers, waits, and is resumed exactly once; beside it only reads run, none of its cells.";
     Partition, "partition",

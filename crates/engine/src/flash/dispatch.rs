@@ -135,6 +135,7 @@ impl Flash {
         };
         let mut command = FlashCommand { kind, die, ..FlashCommand::default() };
         merging::add(&mut command, place_of(&slab[first], geometry), first, moved(&slab[first]));
+        command.page_type = self.merging.page_type(&slab[first], &self.nand);
         let copied = |access: &Transaction| if may_copy { copied_from(units, geometry, access) } else { None };
         let (copy, any_block) = (copied(&slab[first]), self.nand.reads_any_block());
         let goes_with = |other: &Transaction| Copied::fit(copy, copied(other), any_block);

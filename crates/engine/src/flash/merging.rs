@@ -37,6 +37,14 @@ impl Merging {
         }
     }
 
+    /// The type of the pages of a command that begins with an access, where it follows from the turn at which that was touched:
+    /// its place in a block is the one that it was given then.
+    #[inline]
+    pub fn page_type(&self, first: &Transaction, nand: &Nand) -> Option<u8> {
+        let turns = self.turns.as_ref()?;
+        turns.is_place().then(|| nand.page_type(first.page) as u8)
+    }
+
     /// Has a command address what waits in `queue` and can run beside the access that it begins with. `moved` says what
     /// an access moves over the channel [B], and `goes_with` whether it takes its data from where the first one does.
     #[inline]

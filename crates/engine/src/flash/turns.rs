@@ -17,13 +17,15 @@ const LINES: usize = 3;
 /// The turns of one drive.
 #[derive(Debug)]
 pub struct Turns {
-    /// By logical page, those of the map behind: the turn it was written at, `NONE` before.
+    /// By physical page: the turn it was written at, or read first; `NONE` before.
     of_page: Vec<u32>,
     /// By plane of the drive and line: the next turn.
     next: Vec<[u32; LINES]>,
     /// What was not written yet has a turn from when it is read first.
     touched_by_reads: bool,
     logical_pages: u32,
+    /// Pages of the map, all written in turn over the planes before anything else.
+    map_pages: u32,
 }
 
 impl Turns {
@@ -34,31 +36,43 @@ impl Turns {
             MergeBy::Write => false,
             MergeBy::Touch => true,
         };
-        let (logical_pages, of_map) = (ftl.logical_units(), ftl.translation_units());
+        let (logical_pages, map_pages) = (ftl.logical_units(), ftl.translation_units());
         let planes = ftl.geometry().dies() * ftl.geometry().planes_per_die;
-        // Pages of the map have had their turns, by number.
-        let map_turns = of_map.div_ceil(planes);
-        let mut of_page = vec![NONE; logical_pages as usize];
-        of_page.extend((0..of_map).map(|page| page / planes % ftl.geometry().pages_per_block));
-        let next = vec![[0, map_turns % ftl.geometry().pages_per_block, 0]; planes as usize];
-        Some(Box::new(Self { of_page, next, touched_by_reads, logical_pages }))
+        let of_page = vec![NONE; ftl.geometry().units() as usize];
+        let first = [0, map_pages.div_ceil(planes) % ftl.geometry().pages_per_block, 0];
+        let next = vec![first; planes as usize];
+        Some(Box::new(Self { of_page, next, touched_by_reads, logical_pages, map_pages }))
+    }
+
+    /// Whether the turn is the place of a page in its block, for what it takes to read and to program it.
+    pub fn is_place(&self) -> bool {
+        self.touched_by_reads
     }
 
     /// The turn of an access that is queued, of a page with that content.
     pub fn of_access(&mut self, access: &Transaction, content: Lpa, geometry: &Geometry) -> u32 {
-        let Some(&known) = self.of_page.get(content.index()) else { return access.page };
+        let Some(known) = self.of_page.get_mut(access.ppa().index()) else { return access.page };
+        let page_of_map = content.0.checked_sub(self.logical_pages).filter(|&page| page < self.map_pages);
         let is_program = matches!(access.class, QueueClass::HostProgram | QueueClass::MoveProgram);
-        if !is_program && (known != NONE || !self.touched_by_reads) {
-            return if known == NONE { access.page } else { known };
+        if !is_program {
+            if *known != NONE {
+                return *known;
+            }
+            if let Some(page) = page_of_map {
+                return page / self.next.len() as u32 % geometry.pages_per_block;
+            }
+            if !self.touched_by_reads {
+                return access.page;
+            }
         }
         let line = match access.class {
             QueueClass::MoveProgram => 2,
-            _ => usize::from(content.0 >= self.logical_pages),
+            _ => usize::from(page_of_map.is_some()),
         };
         let next = &mut self.next[plane_of(access, geometry)][line];
         let turn = *next;
         *next = (turn + 1) % geometry.pages_per_block;
-        self.of_page[content.index()] = turn;
+        *known = turn;
         turn
     }
 }

@@ -32,6 +32,8 @@ pub struct FlashCommand {
     /// A program takes pages of the same planes, which it senses first, instead of data from the channel: a copyback. The die was
     /// told which ([`super::Nand::copies_from`]), so that other commands need not carry it.
     pub copies: bool,
+    /// The type of its pages, where that does not follow from where they lie.
+    pub page_type: Option<u8>,
     /// Per plane: page offset within the block; an erase ignores it.
     pub page: [u32; 4],
     /// Per plane: block index within the plane.

@@ -227,6 +227,9 @@ impl Durations {
         let of_plane = |plane: usize| times[self.page_type(command.page[plane])];
         // Planes of one page are of one type: most commands are such.
         if self.any_page {
+            if let Some(page_type) = command.page_type {
+                return times[usize::from(page_type) % PAGE_TYPES_MAX];
+            }
             command.addressed_planes().map(of_plane).max().unwrap_or_default()
         } else {
             of_plane(command.first_plane())
