@@ -287,14 +287,14 @@ def _starts_empty(part: Drive, device: Sheet) -> None:
     part.starts_empty = True
     geometry, ftl = part.table["geometry"], part.table["ftl"]
     blocks = geometry["blocks_per_plane"]
-    of_host = blocks / (1 + ftl["over_provisioning"])
-    filled = math.ceil(of_host)
+    # Whole blocks: planes that begin with another page of a block are out of step for good, of which nothing is in MQSim.
+    filled = math.ceil(blocks / (1 + ftl["over_provisioning"]))
     why = f"Block_No_Per_Plane, and with Enabled_Preconditioning = false {filled} more for what is read"
     part.put("geometry.blocks_per_plane", blocks + filled, f"--as mqsim: {why}")
-    spare = round((blocks + filled) / of_host - 1, 7)
-    part.put(
-        "ftl.over_provisioning", spare, "Overprovisioning_Ratio; --as mqsim: and the blocks that are empty"
-    )
+    # Rounded down: the last page is there for the host.
+    spare = math.floor(1e9 * blocks / filled) / 1e9
+    why = "Overprovisioning_Ratio, to whole blocks; --as mqsim: and the blocks that are empty"
+    part.put("ftl.over_provisioning", spare, why)
 
 
 def _map_entry_bytes(part: Drive, flash: Sheet, numbers: int = 2) -> int:
