@@ -88,7 +88,7 @@ impl Blocks {
 
     /// A command was issued: a program takes the next page, a read a page that is programmed.
     #[inline]
-    pub fn issued(&self, now: Ns, command: &FlashCommand) -> Checked {
+    pub fn issued(&self, now: Ns, command: &FlashCommand, senses_unwritten: bool) -> Checked {
         let die = command.die;
         for plane in command.addressed_planes() {
             let (block, page) = (command.block[plane], command.page[plane]);
@@ -101,7 +101,7 @@ impl Blocks {
                     "die {die}, plane {plane}, block {block}: program of page {page}, {pages} pages are programmed"
                 ),
                 CommandKind::Read => require!(
-                    page < pages,
+                    page < pages || senses_unwritten,
                     ReadUnprogrammed,
                     now,
                     "die {die}, plane {plane}, block {block}: read of page {page}, {pages} pages are programmed"

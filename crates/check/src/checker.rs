@@ -29,6 +29,7 @@ use crate::dies::Dies;
 use crate::dram::DramBook;
 use crate::failed_dies::FailedDieBook;
 use crate::firmware::FirmwareBook;
+use crate::forwarding::ForwardingBook;
 use crate::groups::Groups;
 use crate::homes::HomeBook;
 use crate::intake::Intake;
@@ -94,6 +95,7 @@ pub struct Checker {
     trigger: Trigger,
     throttle: Option<Throttle>,
     trims: Option<TrimBook>,
+    forwarding: ForwardingBook,
     whole_erase: WholeEraseBook,
     blocks: Blocks,
     dies: Dies,
@@ -150,6 +152,7 @@ impl Checker {
             trigger: Trigger::default(),
             throttle: None,
             trims: None,
+            forwarding: ForwardingBook::default(),
             whole_erase: WholeEraseBook::default(),
             blocks: Blocks::default(),
             dies: Dies::default(),
@@ -328,7 +331,7 @@ impl Checker {
             book.issued(view, command)?;
         }
         self.dies.issued(view, command, begins, &mut self.marks)?;
-        self.blocks.issued(view.now, command)?;
+        self.blocks.issued(view.now, command, view.nand.senses_unwritten())?;
         match &self.copybacks {
             Some(book) => book.issued(view, command, sent)?,
             None => require!(!command.copies, Copyback, view.now, "{command:?} of a drive whose dies copy nothing"),
@@ -559,6 +562,7 @@ impl Probe for Checker {
         match event {
             Event::Started {
                 write_completion,
+                forwards,
                 sectors,
                 protocol,
                 lane_depths,
@@ -571,6 +575,7 @@ impl Probe for Checker {
                 classes,
                 copybacks,
             } => {
+                self.forwarding = ForwardingBook::started(forwards);
                 self.copybacks = CopybackBook::started(copybacks);
                 self.classes = classes.map(ClassBook::started);
                 self.sectors = SectorBook::started(view, sectors);

@@ -79,7 +79,9 @@ rules! {
         "After an erase the group makes way that the policy says, one of a pool at a time; its data goes to the most worn groups that are free, and no other data does.";
     Victim, "victim", "A group that is emptied for its space is one that the policy may choose.";
     Trigger, "trigger", "A group is emptied for its space when the trigger has it needed, put off or in the background as dies rest.";
-    ReadUnprogrammed, "read-unprogrammed", "Only programmed pages are read.";
+    Forwarding, "forwarding",
+        "A unit that waits for its program is answered by the controller, or its page is sensed on its die, as the drive was told; one that is programmed is read from the media.";
+    ReadUnprogrammed, "read-unprogrammed", "Only programmed pages are read, but on drives whose dies sense what waits for its program.";
     EraseWithValidUnits, "erase-with-valid-units", "No group that holds valid units is erased.";
     EraseUnderRead, "erase-under-read", "No group is erased while a read of it is queued or running.";
     EraseUnderMove, "erase-under-move", "No group is erased while it is filled or moves into it have not ended.";
@@ -90,10 +92,10 @@ rules! {
     LinkDoubleBooked, "link-double-booked", "The host link moves one transfer at a time in each direction.";
     PlanesTogether, "planes-together", "A command addresses planes of one group, at one page of one block unless the part takes others.";
     PulseTime, "pulse-time", "An operation gets exactly the array time it needs, however often it is suspended.";
-    CopyPath, "copy-path",
-        "What wear levelling copies is read, crosses its channel both ways unless the memory copies by itself, and is written, before its write.";
     PageType, "page-type",
         "Where pages are given their places as they are touched, a page is of one type from its program, or from its first read, until its block is erased.";
+    CopyPath, "copy-path",
+        "What wear levelling copies is read, crosses its channel both ways unless the memory copies by itself, and is written, before its write.";
     SuspendOrder, "suspend-order",
         "A suspended operation recovers, waits, and is resumed exactly once; beside it only reads run, none of its cells.";
     Partition, "partition",

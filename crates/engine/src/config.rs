@@ -24,6 +24,19 @@ pub enum WriteCompletion {
     Program,
 }
 
+/// What the controller gives of a unit that waits for its program, or is being programmed, to those who ask for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Forwarding {
+    /// All of it: it holds the unit.
+    #[default]
+    All,
+    /// The sectors that were written: for others its page is sensed on its die.
+    Written,
+    /// Nothing: its page is sensed on its die, also for what a unit written in part is completed with.
+    Nothing,
+}
+
 /// Which accesses that wait for a die go together in one command, each in a plane of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -176,6 +189,8 @@ pub struct EngineConfig {
     pub buffered_pages: u32,
     /// Host pages of all dies together that are filled and not yet programmed [count]; `None`: the sum of the dies' own.
     pub shared_buffered_pages: Option<u32>,
+    /// What is given of units that wait for their program.
+    pub forwards: Forwarding,
     /// Who has parts of these for himself.
     pub buffer_parts: BufferPartsConfig,
     /// After this long a partly filled page is padded and programmed; `None`: it waits to be filled.

@@ -52,6 +52,8 @@ pub struct EngineCounters {
     pub group_erases: u64,
     /// Units read from the controller's copy, because their page was not yet programmed.
     pub forwarded_units: u64,
+    /// Units of host reads whose page was sensed on its die although it was not programmed yet [count].
+    pub sensed_while_waiting: u64,
     /// Units read that were never written (answered with zeros).
     pub unmapped_units: u64,
     /// Partly written units whose rest was still in the controller.

@@ -27,8 +27,8 @@ mod tier;
 mod transaction;
 
 pub use config::{
-    BufferPartsConfig, Coalescing, EngineConfig, Fetch, Interface, LinkCarries, LinkReads, MergeBy, ProtocolConfig,
-    RunLimits, SectorRules, WriteCompletion,
+    BufferPartsConfig, Coalescing, EngineConfig, Fetch, Forwarding, Interface, LinkCarries, LinkReads, MergeBy,
+    ProtocolConfig, RunLimits, SectorRules, WriteCompletion,
 };
 pub use counters::EngineCounters;
 pub use device::kind::{Kind, OnHeap, Plain, Watched};

@@ -15,7 +15,7 @@ use ninescope_model::{
     ZoneCommand,
 };
 
-use crate::config::{BufferPartsConfig, ProtocolConfig, SectorRules, WriteCompletion};
+use crate::config::{BufferPartsConfig, Forwarding, ProtocolConfig, SectorRules, WriteCompletion};
 use crate::counters::EngineCounters;
 use crate::dram::{Dram, DramAccess};
 use crate::error::SimulationError;
@@ -120,12 +120,13 @@ pub enum Forgotten {
 #[allow(missing_docs)] // each variant's sentence says what its fields are
 pub enum Event<'a> {
     /// The run begins: what the FTL and the media hold is what preparing left.
-    /// `write_completion` is when writes complete, `sectors` what goes by sector, `protocol` what lies between requests and commands, `lane_depths` the most
+    /// `write_completion` is when writes complete, `forwards` what is answered of units that wait for their program, `sectors` what goes by sector, `protocol` what lies between requests and commands, `lane_depths` the most
     /// requests that each lane has inside, `queue_commands` how many commands of each of its queues the drive has where the lane says so, `limits` how much of each is taken in at most, `buffer` how much the write buffer takes, `buffer_parts` how it is divided,
     /// `throttle` what holds host writes back, `trim` what TRIMs come to, `classes` those of the lanes, where dies go by them,
     /// `copybacks` how often in a row a die may copy a page by itself.
     Started {
         write_completion: WriteCompletion,
+        forwards: Forwarding,
         sectors: &'a SectorRules,
         protocol: ProtocolConfig,
         lane_depths: &'a [u32],

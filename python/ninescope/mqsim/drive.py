@@ -362,6 +362,9 @@ def _controller(part: Drive, host: Sheet, device: Sheet, cached: bool, flows: in
         part.put(
             "controller.write_completion", "buffer", f"Device_Level_Data_Caching_Mode, {mechanism} cache"
         )
+        if part.as_mqsim:
+            why = "--as mqsim: what the cache has not of a page that waits for its program is read from its chip"
+            part.put("controller.forwards", "written", why)
         return
     part.put("controller.write_completion", "program", "Device_Level_Data_Caching_Mode has no write cache")
     if part.as_mqsim:
@@ -370,6 +373,8 @@ def _controller(part: Drive, host: Sheet, device: Sheet, cached: bool, flows: in
             memory.UNBOUNDED_PAGES,
             "--as mqsim: any number of writes wait for their dies",
         )
+        why = "--as mqsim: a page that waits for its program is read from its chip, also to be merged"
+        part.put("controller.forwards", "nothing", why)
     of_cache = [tag for tag, _ in device.values() if tag.startswith("Data_Cache_")]
     part.idle("no flow writes through a cache", "Caching_Mechanism", *of_cache)
 

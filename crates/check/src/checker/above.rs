@@ -187,6 +187,7 @@ impl Checker {
         }
         if let (Some(book), Some(tier)) = (&mut self.sectors, view.tier) {
             book.written(view, lpa, new, tier.migration(migration).sectors);
+            self.forwarding.written(view, lpa, tier.migration(migration).sectors, old);
         }
         if let Some(book) = &mut self.placement {
             book.written(view, lpa, (old, new), None, &mut self.marks)?;

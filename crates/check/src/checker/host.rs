@@ -247,6 +247,7 @@ impl Checker {
         if let Some(book) = &mut self.sectors {
             let mask = mask_of(&request, lpa, sectors_per_unit(view));
             book.written(view, lpa, new, mask);
+            self.forwarding.written(view, lpa, mask, old);
         }
         if let Some(book) = &mut self.placement {
             book.written(view, lpa, (old, new), Some(&request), &mut self.marks)?;
@@ -361,6 +362,7 @@ impl Checker {
                 mask_of(&self.requests.get(view, slot)?.request, lpa, sectors_per_unit(view))
             }
         };
+        self.forwarding.read(view, lpa, mask, from)?;
         if let (Some(codes), ReadFrom::Media(place)) = (&mut self.codes, from) {
             codes.asks_for(slot, place, mask);
         }

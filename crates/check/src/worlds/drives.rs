@@ -8,7 +8,7 @@ use ninescope::config::{
     LoopSharesConfig, NandConfig, PageTypesConfig, PlaneGroupsConfig, ProgramMoves, ReadMoves, SchedulerConfig,
     SuspendLimitConfig,
 };
-use ninescope_engine::{Dealing, Interface, LinkCarries, LinkReads, WriteCompletion};
+use ninescope_engine::{Dealing, Forwarding, Interface, LinkCarries, LinkReads, WriteCompletion};
 use ninescope_model::SECTOR_BYTES;
 use ninescope_model::units::{Bytes, Duration, Hertz};
 use ninescope_tier::PlacementConfig;
@@ -407,6 +407,7 @@ fn controller(dice: &mut Dice) -> ControllerConfig {
         fetches_in_flight: fetch.filter(|_| protocol.chance(50)).map(|_| protocol.small(1, 5)),
         interrupt_threshold: interrupts.map(|(threshold, _)| threshold),
         interrupt_time: interrupts.map(|(_, time)| time),
+        forwards: Forwarding::All,
         write_completion: if dice.chance(65) { WriteCompletion::Buffer } else { WriteCompletion::Program },
         buffered_pages: dice.chance(60).then(|| dice.small(1, 20)),
         shared_buffered_pages: dice.chance(20).then(|| dice.small(1, 400)),

@@ -10,6 +10,7 @@ use super::codes;
 use super::copybacks;
 use super::dice::Dice;
 use super::drives::{drive, placement_name, sectors_per_unit};
+use super::forwarding;
 use super::keys::{policy_name, put_at, take_at, value_at};
 use super::run::TENANTS_MAX;
 use super::world::{Line, WorldLimit};
@@ -72,6 +73,7 @@ pub fn generate(seed: u64) -> World {
         }
         die_failures::add(&mut dice.of("die failures"), &mut world);
         copybacks::add(&mut dice.of("copybacks"), &mut world);
+        forwarding::add(&mut dice.of("forwarding"), &mut world);
         let Ok(plan) = world.plan() else { continue };
         let hinted = if codes::knows_clean(&world.drive) { dice.chance(90) } else { dice.chance(5) };
         let per_unit = sectors_per_unit(&world.drive, &plan);

@@ -13,6 +13,7 @@ mod copybacks;
 mod dice;
 mod die_failures;
 mod drives;
+mod forwarding;
 mod generate;
 mod hunt;
 mod keys;

@@ -198,7 +198,7 @@ fn section_of<'a>(drive: &'a mut toml::Table, section: &str) -> Option<&'a mut t
 }
 
 /// The plainest values of options: table, key, value.
-fn plain_values() -> [(&'static str, &'static str, toml::Value); 35] {
+fn plain_values() -> [(&'static str, &'static str, toml::Value); 36] {
     [
         ("geometry", "channels", 1.into()),
         ("geometry", "packages_per_channel", 1.into()),
@@ -213,6 +213,7 @@ fn plain_values() -> [(&'static str, &'static str, toml::Value); 35] {
         ("ftl", "victim", "greedy".into()),
         ("ftl", "used_at_start", toml::Value::Array(Vec::new())),
         ("ftl", "merges", "units".into()),
+        ("controller", "forwards", "all".into()),
         ("nand", "cell", "slc".into()),
         ("nand", "read_any_block", false.into()),
         ("nand", "any_page", false.into()),

@@ -295,6 +295,7 @@ impl<K: Kind> Device<K> {
             let buffer_parts = self.flash.buffer_parts();
             let started = Event::Started {
                 write_completion,
+                forwards: self.flash.forwards(),
                 sectors,
                 protocol,
                 lane_depths,
@@ -593,6 +594,7 @@ mod tests {
             multi_plane: true,
             merge_window: 8,
             merge_by: crate::config::MergeBy::default(),
+            forwards: crate::config::Forwarding::default(),
             sectors: SectorRules::default(),
             gc_pages_in_flight: 1,
             gc_copybacks: 0,

@@ -5,6 +5,7 @@ use ninescope_model::{CacheHint, Lpa, SECTOR_BYTES};
 
 use super::Device;
 use super::kind::Kind;
+use super::write::sectors_of_unit;
 use crate::error::SimulationError;
 use crate::flash::ReadFrom;
 use crate::host::{HostCommand, LinkJob};
@@ -32,7 +33,8 @@ impl<K: Kind> Device<K> {
                 // Where each of them is scheduled by itself, they are not queued in one go.
                 self.run.transactions.has_several_parts(index, self.run.firmware.is_none());
             }
-            let from = self.flash.find_content(&mut self.run.counters, lpa);
+            let asked = || sectors_of_unit(&command, lpa.0, sectors_per_unit as u32);
+            let from = self.flash.find_content(&mut self.run.counters, lpa, asked);
             observe!(self, Event::UnitRead { slot: index, lpa, from });
             if command.remark.hint() == CacheHint::FlushRead && self.flash.ftl().knows_clean() {
                 self.note_flush_read(index, &command, lpa, from);

@@ -30,6 +30,15 @@ pub(super) enum Placing {
     NotWanted,
 }
 
+/// Which sectors a command is of, of a unit that has so many.
+pub(super) fn sectors_of_unit(command: &HostCommand, unit: u32, per_unit: u32) -> u32 {
+    let HostCommand { lba, sectors, .. } = *command;
+    let first = u64::from(unit) * u64::from(per_unit);
+    let begin = lba.max(first) - first;
+    let end = (lba + u64::from(sectors)).min(first + u64::from(per_unit)) - first;
+    all_sectors(end as u32) & !all_sectors(begin as u32)
+}
+
 impl<K: Kind> Device<K> {
     /// The data of a write command is in the controller.
     pub(super) fn start_write(&mut self, index: u32) -> Result<(), SimulationError> {
@@ -126,12 +135,7 @@ impl<K: Kind> Device<K> {
 
     /// Which sectors of a unit a command is of.
     pub(super) fn sectors_of_unit(&self, index: u32, unit: u32) -> u32 {
-        let per_unit = self.flash.geometry().sectors_per_unit();
-        let HostCommand { lba, sectors, .. } = *self.host.command(index);
-        let first = u64::from(unit) * u64::from(per_unit);
-        let begin = lba.max(first) - first;
-        let end = (lba + u64::from(sectors)).min(first + u64::from(per_unit)) - first;
-        all_sectors(end as u32) & !all_sectors(begin as u32)
+        sectors_of_unit(self.host.command(index), unit, self.flash.geometry().sectors_per_unit())
     }
 
     /// Whether a command writes all of a unit.
@@ -350,7 +354,7 @@ impl<K: Kind> Device<K> {
             self.run.counters.host_sectors_placed += sectors;
             if self.flash.counts_sectors() {
                 let mask = self.sectors_of_unit(entry.command, lpa.0);
-                self.flash.sectors_written(lpa, mask);
+                self.flash.sectors_written(lpa, mask, old);
                 self.flash.page_gets(&placed, mask.count_ones() as u16);
             }
             self.flash.overtake_flush_reads(lpa);
@@ -397,7 +401,7 @@ impl<K: Kind> Device<K> {
         let Some(placed) = self.flash.take_down(self.run.now, lpa) else { return Ok(Placing::Waits) };
         if self.flash.counts_sectors() {
             let mask = self.tiered().migration(entry.command).sectors;
-            self.flash.sectors_written(lpa, mask);
+            self.flash.sectors_written(lpa, mask, placed.old);
             self.flash.page_gets(&placed, mask.count_ones() as u16);
         }
         self.eviction_takes_effect(entry.command, of_flash)?;

@@ -6,6 +6,7 @@ use ninescope_kernel::Ns;
 use ninescope_model::{BlockGroup, Lpa, Pool, Ppa};
 
 use super::{Flash, WriteEntry};
+use crate::config::Forwarding;
 use crate::counters::EngineCounters;
 
 /// Where a unit's content comes from when the host reads it.
@@ -52,19 +53,32 @@ impl Flash {
         self.geometry.pool_and_block(self.group_of(ppa)).0
     }
 
-    /// Where the content of a unit is.
+    /// Where the content of a unit is, of which the sectors are asked for that `mask` says.
     #[inline]
-    pub fn find_content(&self, counters: &mut EngineCounters, lpa: Lpa) -> ReadFrom {
+    pub fn find_content(&self, counters: &mut EngineCounters, lpa: Lpa, mask: impl FnOnce() -> u32) -> ReadFrom {
         let ppa = self.ftl.translate(lpa);
         if ppa == Ppa::UNMAPPED || self.reads_as_trimmed(lpa) {
             counters.unmapped_units += 1;
             return ReadFrom::Nowhere;
         }
         if self.ftl.is_in_flight(ppa) {
-            counters.forwarded_units += 1;
-            return ReadFrom::Controller(ppa);
+            if self.is_forwarded(lpa, mask) {
+                counters.forwarded_units += 1;
+                return ReadFrom::Controller(ppa);
+            }
+            counters.sensed_while_waiting += 1;
         }
         ReadFrom::Media(ppa)
+    }
+
+    /// Whether the controller gives the sectors of a unit that waits for its program.
+    #[inline]
+    fn is_forwarded(&self, lpa: Lpa, mask: impl FnOnce() -> u32) -> bool {
+        match self.forwards {
+            Forwarding::All => true,
+            Forwarding::Written => self.has_written(lpa, mask()),
+            Forwarding::Nothing => false,
+        }
     }
 
     /// Whether a unit lies where a page access would go on from the units that it has.
@@ -175,7 +189,7 @@ impl Flash {
         let ppa = self.ftl.translate(lpa);
         let from = match ppa {
             Ppa::UNMAPPED => ReadFrom::Nowhere,
-            _ if self.ftl.is_in_flight(ppa) => ReadFrom::Controller(ppa),
+            _ if self.forwards != Forwarding::Nothing && self.ftl.is_in_flight(ppa) => ReadFrom::Controller(ppa),
             _ => ReadFrom::Media(ppa),
         };
         (from, self.ftl.residence(ppa))

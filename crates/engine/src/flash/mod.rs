@@ -37,7 +37,7 @@ use ninescope_kernel::Ns;
 use ninescope_media::nand::{FlashCommand, Nand};
 use ninescope_model::{ChannelId, DieId, Geometry, Pool, UrgencyClass};
 
-use crate::config::{EngineConfig, WriteCompletion};
+use crate::config::{EngineConfig, Forwarding, WriteCompletion};
 use crate::meter::DieLedger;
 use crate::policies::suspend::SuspendPolicy;
 use crate::policies::trim::TrimConfig;
@@ -102,6 +102,7 @@ pub struct Flash {
     /// What the allocation has dies measured by; nothing where it asks for nothing.
     loads: Option<Loads>,
     write_completion: WriteCompletion,
+    forwards: Forwarding,
     programs: Programs,
     /// Parts of the write buffer, where tenants have any for themselves.
     parts: Option<Box<BufferParts>>,
@@ -129,13 +130,16 @@ pub struct Flash {
 
 impl Flash {
     /// Flash at rest. `ftl` is quiet (empty or prepared), and `nand` holds what it programmed.
-    pub fn new(config: &EngineConfig, mut ftl: Ftl, nand: Nand, resources: Resources) -> Self {
+    pub fn new(config: &EngineConfig, mut ftl: Ftl, mut nand: Nand, resources: Resources) -> Self {
         let geometry = *ftl.geometry();
         let depth = config.queue_depth as usize;
         ftl.clear_counters();
         ftl.follow_members();
         if config.gc_copybacks > 0 {
             ftl.collect_by_planes();
+        }
+        if config.forwards != Forwarding::All {
+            nand.sense_unwritten();
         }
         let flush_reads = if ftl.knows_clean() { depth * 4 } else { 0 };
         let dies = (geometry.dies(), resources.die(DieId(0)));
@@ -146,9 +150,10 @@ impl Flash {
             suspend_policy: config.suspend.build(),
             merging: Merging::new(config, &ftl, &nand),
             held: None,
-            sectors: Sectors::new(&config.sectors, &ftl, Programs::stripes_of(&ftl)),
+            sectors: Sectors::new(&config.sectors, &ftl, Programs::stripes_of(&ftl), config.forwards),
             loads: Loads::new(ftl.load_measure(), &geometry, &nand),
             write_completion: config.write_completion,
+            forwards: config.forwards,
             programs: Programs::new(config, &ftl),
             parts: BufferParts::new(&config.buffer_parts),
             flushes: FlushEpochs::with_capacity(depth),
@@ -188,6 +193,11 @@ impl Flash {
     #[inline]
     pub fn nand(&self) -> &Nand {
         &self.nand
+    }
+
+    /// What is given of units that wait for their program.
+    pub fn forwards(&self) -> Forwarding {
+        self.forwards
     }
 
     /// When a host write completes.

@@ -7,7 +7,7 @@ use ninescope_ftl::Ftl;
 use ninescope_model::{Geometry, Lpa, Ppa, SECTOR_BYTES, Source};
 
 use super::Flash;
-use crate::config::SectorRules;
+use crate::config::{Forwarding, SectorRules};
 use crate::transaction::Transaction;
 
 /// All sectors of a unit that has so many, a bit each.
@@ -22,6 +22,8 @@ pub(super) struct Sectors {
     rules: SectorRules,
     /// By unit: the sectors that the host has used since the drive was prepared, or before. Empty where the rest of any unit is read.
     used: Box<[u32]>,
+    /// By unit: the sectors that were written of it since its last program ended, while it waits for the next; empty where nobody asks.
+    waiting: Box<[u32]>,
     /// By pool and stream, as stripes are: sectors written into the open page, and by plane into filled ones.
     open: Box<[u16]>,
     filled: Box<[[u16; 4]]>,
@@ -29,7 +31,7 @@ pub(super) struct Sectors {
 
 impl Sectors {
     /// Nothing where units and pages are moved and merged whole.
-    pub fn new(rules: &SectorRules, ftl: &Ftl, stripes: usize) -> Option<Box<Self>> {
+    pub fn new(rules: &SectorRules, ftl: &Ftl, stripes: usize, forwards: Forwarding) -> Option<Box<Self>> {
         (*rules != SectorRules::default()).then(|| {
             let per_unit = ftl.geometry().sectors_per_unit();
             let used_before = |unit| match ftl.translate(Lpa(unit)) {
@@ -37,9 +39,11 @@ impl Sectors {
                 _ => rules.used_before(unit, per_unit),
             };
             let units = if rules.rests { ftl.logical_units() } else { 0 };
+            let waiting = if forwards == Forwarding::Written { units } else { 0 };
             Box::new(Self {
                 rules: rules.clone(),
                 used: (0..units).map(used_before).collect(),
+                waiting: vec![0; waiting as usize].into(),
                 open: vec![0; stripes].into(),
                 filled: vec![[0; 4]; stripes].into(),
             })
@@ -95,11 +99,21 @@ impl Flash {
         self.sectors.as_mut()?.used.get_mut(lpa.index())
     }
 
-    /// The host wrote sectors of a unit: they are there from now on.
-    pub fn sectors_written(&mut self, lpa: Lpa, mask: u32) {
+    /// The host wrote sectors of a unit that lay at `old`: they are there from now on.
+    pub fn sectors_written(&mut self, lpa: Lpa, mask: u32, old: Ppa) {
         if let Some(used) = self.used_of(lpa) {
             *used |= mask;
         }
+        let waits = old != Ppa::UNMAPPED && self.ftl.is_in_flight(old);
+        if let Some(waiting) = self.sectors.as_mut().and_then(|sectors| sectors.waiting.get_mut(lpa.index())) {
+            *waiting = if waits { *waiting | mask } else { mask };
+        }
+    }
+
+    /// Whether all of these sectors were written of a unit that waits for its program.
+    pub fn has_written(&self, lpa: Lpa, mask: u32) -> bool {
+        let waiting = self.sectors.as_ref().and_then(|sectors| sectors.waiting.get(lpa.index()));
+        waiting.is_none_or(|waiting| mask & !waiting == 0)
     }
 
     /// The host reads sectors of a unit. Those of one of which nothing was used yet are there from now on, as a drive has it

@@ -23,6 +23,7 @@ mod determinism;
 mod dram;
 mod dynamic_allocation;
 mod firmware;
+mod forwarding;
 mod fua;
 mod hazards;
 mod identities;

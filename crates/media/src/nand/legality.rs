@@ -144,7 +144,7 @@ impl Nand {
             if let Some(parked) = parked {
                 check_beside_parked(command, plane, &parked.command)?;
             }
-            if page >= self.blocks.get(die, plane, block).programmed_pages {
+            if page >= self.blocks.get(die, plane, block).programmed_pages && !self.senses_unwritten {
                 return Err(IllegalCommand::PageNotProgrammed { die, plane: plane as u32, block, page });
             }
         }

@@ -46,6 +46,8 @@ pub struct Nand {
     erase_loops: LoopTable,
     wear: Wear,
     mean_times: MeanTimes,
+    /// Reads of pages that are not programmed are taken: what they bring is told by nobody here.
+    senses_unwritten: bool,
 }
 
 /// What accesses take in the array, whichever page and block they are of [ns].
@@ -83,8 +85,19 @@ impl Nand {
             erase_loops: LoopTable::new(&timing.erase_loops, blocks.len()),
             blocks,
             wear: Wear::default(),
+            senses_unwritten: false,
             timing,
         })
+    }
+
+    /// Takes reads of pages that are not programmed yet from now on.
+    pub fn sense_unwritten(&mut self) {
+        self.senses_unwritten = true;
+    }
+
+    /// Whether reads of pages that are not programmed are taken.
+    pub fn senses_unwritten(&self) -> bool {
+        self.senses_unwritten
     }
 
     /// No flash at all: no die and no block, whose times nobody asks.

@@ -62,6 +62,7 @@ pub fn engine_config(
         command_cost: Ns(controller.command_cost.0),
         link_rate: Rate(controller.link_rate.0),
         write_completion: controller.write_completion,
+        forwards: controller.forwards,
         protocol: protocol(drive)?,
         buffered_pages,
         shared_buffered_pages: controller.shared_buffered_pages,

@@ -1,7 +1,7 @@
 //! Keys that have nothing to act on: what is said of a part that the drive has not is refused, so that nobody takes the numbers of
 //! a run for those of what he wrote.
 
-use ninescope_engine::{SuspendPolicyConfig, WriteCompletion};
+use ninescope_engine::{Forwarding, SuspendPolicyConfig, WriteCompletion};
 use ninescope_tier::policies::Below;
 
 use crate::config::{self, DriveConfig, FtlSection, LoadedDrive, SchedulerConfig};
@@ -42,6 +42,7 @@ fn check_without_flash(drive: &LoadedDrive) -> Result<(), Error> {
     let of_none = SchedulerConfig::default();
     let given = [
         ("controller.write_completion", controller.write_completion != WriteCompletion::default()),
+        ("controller.forwards", controller.forwards != Forwarding::All),
         ("controller.buffered_pages", controller.buffered_pages.is_some()),
         ("controller.shared_buffered_pages", controller.shared_buffered_pages.is_some()),
         ("controller.page_timeout", controller.page_timeout.is_some()),

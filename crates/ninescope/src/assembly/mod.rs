@@ -9,6 +9,7 @@ mod dram;
 mod firmware;
 mod fit;
 mod flash;
+mod forwarding;
 mod idle_keys;
 pub mod memory;
 mod namespaces;
@@ -130,6 +131,7 @@ impl Assembly {
         check_breakdown(drive, &ftl, tier.is_some())?;
         parity::check(drive, &ftl)?;
         copyback::check(drive, &ftl)?;
+        forwarding::check(drive, &ftl, tier.is_some())?;
         let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
         table_bytes += memory::check_scm(&scm, pages, &engine)?;
         let assembly = Self {

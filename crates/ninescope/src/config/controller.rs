@@ -1,8 +1,8 @@
 //! The controller in a drive description, and the schedulers in it.
 
 use ninescope_engine::{
-    ChannelArbitrationConfig, HostArbitrationConfig, Interface, LinkCarries, LinkReads, MergeBy, SuspendPolicyConfig,
-    TransactionSchedulerConfig, WriteCompletion,
+    ChannelArbitrationConfig, Forwarding, HostArbitrationConfig, Interface, LinkCarries, LinkReads, MergeBy,
+    SuspendPolicyConfig, TransactionSchedulerConfig, WriteCompletion,
 };
 use ninescope_model::schema::above_zero;
 use ninescope_model::string_or_table;
@@ -73,6 +73,10 @@ pub struct ControllerConfig {
     pub interrupt_time: Option<Duration>,
     /// When a host write completes: "buffer" or "program".
     pub write_completion: WriteCompletion,
+    /// What the controller gives of a unit that waits for its program: all of it, the sectors that were written, or nothing, where its
+    /// page is sensed on its die for the rest.
+    #[serde(default)]
+    pub forwards: Forwarding,
     /// Filled pages of a die that wait for their program [count]; absent: two stripes, or one of each kind of data that `ftl.streams` has, if that is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = above_zero)]
@@ -112,6 +116,7 @@ impl Default for ControllerConfig {
             interrupt_threshold: None,
             interrupt_time: None,
             write_completion: WriteCompletion::default(),
+            forwards: Forwarding::default(),
             buffered_pages: None,
             shared_buffered_pages: None,
             page_timeout: None,

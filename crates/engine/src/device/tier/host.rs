@@ -181,7 +181,7 @@ impl<K: Kind> Device<K> {
             return Ok((0, 0));
         }
         let lpa = Lpa(page);
-        let from = self.flash.find_content(&mut self.run.counters, lpa);
+        let from = self.flash.find_content(&mut self.run.counters, lpa, || mask);
         observe!(self, Event::UnitRead { slot: index, lpa, from });
         let sectors = mask.count_ones();
         let ReadFrom::Media(ppa) = from else {

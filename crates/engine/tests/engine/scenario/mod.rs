@@ -393,6 +393,7 @@ impl Default for Drive {
                 multi_plane: true,
                 merge_window: 8,
                 merge_by: ninescope_engine::MergeBy::default(),
+                forwards: ninescope_engine::Forwarding::default(),
                 sectors: SectorRules::default(),
                 gc_pages_in_flight: 4,
                 gc_copybacks: 0,
