@@ -19,9 +19,7 @@ def drive(**sets: object):
 def mixed(bs: str):
     import ninescope
 
-    return ninescope.Workload.job(
-        rw="randrw", rwmixread=50, bs=bs, iodepth=16, requests=4_000, size="512k"
-    )
+    return ninescope.Workload.job(rw="randrw", rwmixread=50, bs=bs, iodepth=16, requests=4_000, size="512k")
 
 
 def counters(bs: str, **sets: object):

@@ -1,6 +1,6 @@
 //! Who answers a read of a unit that waits for its program: the controller, which holds it, or the die, as the drive was told.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use ninescope_engine::{Forwarding, ReadFrom, View};
 use ninescope_model::{Lpa, Ppa};
@@ -12,13 +12,13 @@ use crate::rule::{Checked, require};
 pub struct ForwardingBook {
     forwards: Forwarding,
     /// By unit: the sectors that were written of it since it was last on the media, where that decides.
-    written: HashMap<Lpa, u32>,
+    written: BTreeMap<Lpa, u32>,
 }
 
 impl ForwardingBook {
     /// Nothing is on its way.
     pub fn started(forwards: Forwarding) -> Self {
-        Self { forwards, written: HashMap::new() }
+        Self { forwards, written: BTreeMap::new() }
     }
 
     /// Sectors of a unit that lay at `old` got a place.

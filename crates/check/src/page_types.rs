@@ -1,7 +1,7 @@
 //! Types of pages that follow from when they were touched: of a page the same from its program, or from when it is read
 //! first, until its block is erased.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use ninescope_engine::View;
 use ninescope_media::nand::{CommandKind, FlashCommand};
@@ -18,7 +18,7 @@ type Place = (DieId, usize, u32, u32);
 pub struct PageTypesBook {
     /// Whether the commands of this drive say their type; not known before the first one.
     are_told: Option<bool>,
-    of_pages: HashMap<Place, u8>,
+    of_pages: BTreeMap<Place, u8>,
 }
 
 impl PageTypesBook {
