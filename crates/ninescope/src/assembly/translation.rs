@@ -7,6 +7,7 @@ use ninescope_ftl::{BreakdownConfig, FtlConfig, FtlError};
 use ninescope_kernel::Ns;
 use ninescope_model::units::Bytes;
 use ninescope_model::{Geometry, Pool, Stream};
+use ninescope_tier::PlacementConfig;
 
 use super::controller::TIME_MAX;
 use super::flash;
@@ -159,6 +160,11 @@ fn check_programs_that_wait(drive: &LoadedDrive, writes_wait: bool) -> Result<()
     if writes_wait {
         let message = "either a write waits for what is missing or its program does: say ftl.map.writes_wait = false";
         return refused("ftl.map.writes_wait", "true", message);
+    }
+    let has_cache = drive.config.scm.is_some() || drive.config.dram.as_ref().is_some_and(|dram| dram.cache.is_some());
+    if has_cache && matches!(drive.config.tier.placement, PlacementConfig::Wb(_)) {
+        let message = "what the host writes goes to the cache above flash, and what leaves that does not wait: it would change nothing";
+        return refused("tier.placement", "wb", message);
     }
     if drive.config.nand.as_ref().is_some_and(|nand| !nand.die_failures.is_empty()) {
         let message = "a program that waits for the map would not move to the spare die: a drive has one of the two";
