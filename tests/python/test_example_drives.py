@@ -150,11 +150,17 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
         "full",
         [some("tier", "counters", "fetched_ahead"), some("tier", "counters", "copied_up")],
     ),
+    "programs-wait": (job("randwrite", "16k", 4000), "full", [some("map", "counters", "programs_held")]),
     "sata": (job("randrw", "16k", 4000, iodepth=32), "none", [one_link_both_ways]),
     "sectors": (
         job("randwrite", "512", 4000),
         "full",
         [some("counters", "read_modify_write_unmapped"), two_planes_a_command],
+    ),
+    "senses-what-waits": (
+        job("randrw", "4k", 4000, size="1m", iodepth=16),
+        "full",
+        [some("counters", "sensed_while_waiting")],
     ),
     "shared-buffer": (
         "shared-buffer",

@@ -1,4 +1,4 @@
-"""Mean latencies of MQSim where what waits is read from chips, and where pages have places when they are touched."""
+"""Pairs with MQSim where chips read what waits for its program, and pages have places by touch."""
 
 from __future__ import annotations
 
