@@ -316,6 +316,9 @@ fn mistakes_in_a_set_name_it() {
         ("controller.shared_buffered_pages=0", &["controller.shared_buffered_pages", "must not be zero"]),
         ("controller.shared_buffered_pages=70000", &["controller.shared_buffered_pages", "at most 65535"]),
         ("controller.shared_buffered_pages=1", &["controller.shared_buffered_pages", "1 for each of"]),
+        ("controller.forwards=some", &["controller.forwards", "`written`"]),
+        ("controller.forwards=written", &["controller.forwards", "ftl.merges = \"sectors\""]),
+        ("ftl.map.programs_wait=true", &["ftl.map.programs_wait", "`entries`", "give ftl.map.policy"]),
     ] {
         expect(&with_set(set), wanted);
     }
