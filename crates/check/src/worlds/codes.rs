@@ -5,7 +5,7 @@ use ninescope_model::units::{Bytes, Duration};
 use toml::{Table, Value};
 
 use super::dice::Dice;
-use super::keys::{put_at, take_at, text, value_at};
+use super::keys::{policy_name, put_at, take_at, text, value_at};
 
 /// What a drive has of it.
 #[allow(clippy::struct_excessive_bools)] // independent of each other but for what `draw` says
@@ -135,7 +135,10 @@ fn fit_map(dice: &mut Dice, drive: &mut Table) {
         put_at(drive, "ftl.map.reads_first", true);
     }
     let beside = value_at(drive, "ftl.map.writes_wait").and_then(Value::as_bool) == Some(false);
-    if beside && dice.of("programs wait").chance(60) {
+    // What a cache takes all of is written to flash by nobody who waits.
+    let all_above = policy_name(drive, "tier.placement").is_some_and(|name| name == "wb")
+        && ["scm", "dram.cache"].iter().any(|key| value_at(drive, key).is_some());
+    if beside && !all_above && dice.of("programs wait").chance(60) {
         put_at(drive, "ftl.map.programs_wait", true);
     }
     if dice.of("warm map").chance(25) {
