@@ -51,7 +51,7 @@ use crate::reclaim_units::PlacementBook;
 use crate::reliability::ReliabilityBook;
 use crate::reliability::clean::CleanUnits;
 use crate::reliability::reads::Taker;
-use crate::requests::{Requests, forgets, mask_of, sectors_per_unit};
+use crate::requests::{Requests, mask_of, sectors_per_unit};
 use crate::rule::{Checked, Rule, require};
 use crate::scm::ScmBanks;
 use crate::sectors::SectorBook;
@@ -903,8 +903,9 @@ impl Probe for Checker {
                     book.done(view, slot)?;
                 }
                 let inside = self.requests.get(view, slot)?;
-                if op == Op::Trim && forgets(view) && !inside.refused && !inside.is_void {
-                    self.ledger.trimmed(view, &inside.request);
+                if op == Op::Trim && !inside.refused && !inside.is_void {
+                    let request = inside.request;
+                    self.trim_done(view, &request);
                 }
                 if let Some(book) = &mut self.dram {
                     book.completed(view, slot, (parts, behind, transaction))?;

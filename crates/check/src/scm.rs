@@ -12,7 +12,7 @@ use ninescope_kernel::Ns;
 use ninescope_media::scm::{CopyPath, ScmCommand, ScmCommandKind as Kind, Verified};
 use ninescope_model::{BankId, Lpa, OCCUPANCIES, Occupancy, Op, Request, SECTOR_BYTES, SlotId, Source};
 
-use crate::requests::{Requests, forgets};
+use crate::requests::Requests;
 use crate::rule::{Checked, Rule, require};
 use crate::transfers::{Booking, compare};
 
@@ -361,10 +361,14 @@ impl ScmBanks {
                     request.sectors
                 );
             }
-            Op::Trim if !forgets(view) => self.trimmed += u64::from(request.sectors),
             Op::Trim | Op::Flush => {}
         }
         Ok(())
+    }
+
+    /// Nothing is left to do for a TRIM, which such media do not know.
+    pub fn trim_ignored(&mut self, request: &Request) {
+        self.trimmed += u64::from(request.sectors);
     }
 
     pub fn measuring_began(&mut self, now: Ns) {

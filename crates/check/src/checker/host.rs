@@ -94,6 +94,15 @@ impl Checker {
         self.transfers.link_out(view, slot, from)
     }
 
+    /// Nothing is left to do for a TRIM.
+    pub(super) fn trim_done(&mut self, view: &View<'_>, request: &Request) {
+        if forgets(view) {
+            self.ledger.trimmed(view, request);
+        } else if let Some(banks) = &mut self.banks {
+            banks.trim_ignored(request);
+        }
+    }
+
     pub(super) fn completed(
         &mut self,
         view: &View<'_>,
@@ -154,8 +163,8 @@ impl Checker {
         self.whole_erase.completed(view, slot)?;
         let inside = self.requests.last_of(slot);
         let (is_void, is_error) = (refused || inside.is_void, inside.refused);
-        if request.op == Op::Trim && forgets(view) && !gathered && !is_void && !is_error {
-            self.ledger.trimmed(view, request);
+        if request.op == Op::Trim && !gathered && !is_void && !is_error {
+            self.trim_done(view, request);
         }
         if let Some(oracle) = self.oracle.as_mut().filter(|_| !is_void) {
             let inside = self.requests.last_of(slot);
