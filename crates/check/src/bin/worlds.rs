@@ -13,8 +13,8 @@ worlds [--count N] [--seed S] [--threads T] [--until NAME] [--keep DIR | --no-ke
     (out/worlds)
 worlds --replay FILE...
     runs kept worlds
-worlds --trace FILE
-    runs a kept world and prints every event the checker sees
+worlds --trace FILE [--shared]
+    runs a kept world, with --shared its requests dealt to several tenants, and prints every event the checker sees
 worlds --show SEED
     prints the world of a seed
 worlds --minimal DIR [--count N] [--seed S]
@@ -39,6 +39,8 @@ struct Options {
     marks: PathBuf,
     replay: Vec<PathBuf>,
     trace: Option<PathBuf>,
+    /// What is traced has several tenants.
+    shared: bool,
     show: Option<u64>,
     minimal: Option<PathBuf>,
 }
@@ -69,6 +71,7 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
         marks: PathBuf::from("crates/check/worlds/marks"),
         replay: Vec::new(),
         trace: None,
+        shared: false,
         show: None,
         minimal: None,
     };
@@ -83,6 +86,7 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
             Long("no-keep") => options.keep = None,
             Long("table") => options.table = Some(parser.value()?.into()),
             Long("trace") => options.trace = Some(parser.value()?.into()),
+            Long("shared") => options.shared = true,
             Long("show") => options.show = Some(parser.value()?.parse()?),
             Long("minimal") => options.minimal = Some(parser.value()?.into()),
             Long("replay") => options.replay.extend(parser.values()?.map(PathBuf::from)),
@@ -112,7 +116,7 @@ fn act(options: &Options) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if let Some(file) = &options.trace {
-        return trace_world(file);
+        return trace_world(file, options.shared);
     }
     if !options.replay.is_empty() {
         return replay(&options.replay);
@@ -123,7 +127,7 @@ fn act(options: &Options) -> ExitCode {
     }
 }
 
-fn trace_world(file: &Path) -> ExitCode {
+fn trace_world(file: &Path, shared: bool) -> ExitCode {
     let world = match World::read(file) {
         Ok(world) => world,
         Err(error) => {
@@ -131,7 +135,7 @@ fn trace_world(file: &Path) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match trace(&world, Box::new(|line| println!("{line}"))) {
+    match trace(&world, shared, Box::new(|line| println!("{line}"))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             println!("{}: {}", failure.name, failure.message);

@@ -139,10 +139,15 @@ fn checker(world: &World, tenants: usize) -> Checker {
     Checker::new(CheckLevel::Full).sweeping_every(SWEEP_EVENTS).in_namespaces(&sizes, of_tenants)
 }
 
+/// How many tenants its requests are dealt to where they are.
+fn tenants_of(world: &World) -> usize {
+    2 + (world.seed / SHARED_ONE_OF % (TENANTS_MAX - 1)) as usize
+}
+
 /// Runs it with several tenants under the checker: whom each request waited for is held against what was seen. Returns its
 /// digest, its counters, and what was sighted.
 fn run_shared(world: &World) -> Result<(String, BTreeMap<String, u64>, Marks), Failure> {
-    let tenants = 2 + (world.seed / SHARED_ONE_OF % (TENANTS_MAX - 1)) as usize;
+    let tenants = tenants_of(world);
     let checker = checker(world, tenants);
     let mut shared = device::<Watched>(world, tenants, Box::new(checker))?;
     finish(world, &mut shared, u64::MAX)?;
@@ -231,13 +236,15 @@ fn finish<K: Kind>(world: &World, device: &mut Device<K>, slice: u64) -> Result<
     }
 }
 
-/// Runs a world under the checker and hands every event to `tell` first, in words.
+/// Runs a world under the checker, `shared` with its requests dealt to several tenants, and hands every event to `tell` first, in
+/// words.
 ///
 /// # Errors
 /// What it broke.
-pub fn trace(world: &World, tell: Box<dyn FnMut(String) + Send>) -> Result<(), Failure> {
-    let checker = checker(world, 1);
-    let mut device = device::<Watched>(world, 1, Box::new(Traced { checker, tell }))?;
+pub fn trace(world: &World, shared: bool, tell: Box<dyn FnMut(String) + Send>) -> Result<(), Failure> {
+    let tenants = if shared { tenants_of(world) } else { 1 };
+    let checker = checker(world, tenants);
+    let mut device = device::<Watched>(world, tenants, Box::new(Traced { checker, tell }))?;
     finish(world, &mut device, u64::MAX)
 }
 
