@@ -197,7 +197,7 @@ impl<K: Kind> Device<K> {
             let tiered = self.flow == Flow::Tier;
             let sectors = if tiered { self.sectors_written_below(index) } else { self.host.command(index).sectors };
             if sectors > 0 {
-                self.come_in_as_another_part(index, u64::from(sectors));
+                self.come_in_as_another_part(index, u64::from(sectors), NONE);
             }
         } else if let Some(dram) = &mut self.dram {
             dram.sets_out(index);
@@ -210,7 +210,7 @@ impl<K: Kind> Device<K> {
         let Some(incoming) = self.dram.as_mut().and_then(|dram| dram.has_set_out()) else { return };
         match incoming.parts {
             0 if incoming.sectors == 0 => {}
-            0 => self.come_in_as_another_part(index, incoming.sectors),
+            0 => self.come_in_as_another_part(index, incoming.sectors, NONE),
             parts => {
                 for _ in 1..parts {
                     self.host.part_ends(index);
@@ -227,9 +227,13 @@ impl<K: Kind> Device<K> {
             return;
         }
         let sectors = u64::from(units) * self.sectors_of_each(entry);
-        if !self.dram.as_mut().is_some_and(|dram| dram.joins_incoming(entry.command, sectors, false)) {
-            self.come_in_as_another_part(entry.command, sectors);
+        if self.dram.as_mut().is_some_and(|dram| dram.joins_incoming(entry.command, sectors, false)) {
+            return;
         }
+        // Where the rest of the entry is refused the command may end with this.
+        let parts = self.parts_before_placing(entry);
+        let merge = self.run.transactions.keep_merge(Some(&parts));
+        self.come_in_as_another_part(entry.command, sectors, merge);
     }
 
     /// The last units of an entry got their places: it is done when they are in.
@@ -245,10 +249,10 @@ impl<K: Kind> Device<K> {
         self.come_in(entry.command, sectors, merge);
     }
 
-    fn come_in_as_another_part(&mut self, index: u32, sectors: u64) {
+    fn come_in_as_another_part(&mut self, index: u32, sectors: u64, merge: u32) {
         self.run.transactions.has_several_parts(index, false);
         self.host.has_another_part(index);
-        self.come_in(index, sectors, NONE);
+        self.come_in(index, sectors, merge);
     }
 
     fn come_in(&mut self, command: u32, sectors: u64, merge: u32) {

@@ -1,8 +1,9 @@
 //! Programs that fail: the page is programmed again elsewhere, its group is emptied and retired, and a drive without a place for
 //! it answers with an error. All times by hand.
 
-use ninescope_engine::{Device, WriteCompletion};
+use ninescope_engine::{Device, DramConfig, TransferTimes, WriteCompletion};
 use ninescope_ftl::{BreakdownConfig, GroupState};
+use ninescope_kernel::{Ns, Rate};
 use ninescope_model::{BlockGroup, Cause, Lpa, Op};
 
 use crate::common::{Bench, Prefill, closed, flush, generated, open, read, slc, write};
@@ -110,6 +111,45 @@ fn a_drive_without_a_place_for_a_page_answers_with_an_error_and_takes_no_more_wr
     // What was written lies in the controller, and is read from there.
     assert_eq!(seen.meter.ops[Op::Read as usize].latency.max(), 0);
     assert_eq!(seen.counters.forwarded_units, 4);
+}
+
+/// Of a write of two pages one has its place in the buffer, as the first program has ended, when a drive is read-only whose programs fail
+/// all from then on: it ends with what of it comes into DRAM, and its time until its turn is told as well.
+#[test]
+fn a_write_of_which_a_part_is_refused_ends_with_the_part_that_comes_in() {
+    // A byte takes 1 us: long after the last try.
+    let page = 16_384 * 1_000;
+    let dram = DramConfig {
+        access: Ns::ZERO,
+        rate: Rate(1_000_000),
+        times: TransferTimes::default(),
+        in_turn: false,
+        write_buffer: true,
+        cut_through: true,
+        read_data: false,
+        map: false,
+        cache: false,
+    };
+    let run = |seed| {
+        let mut bench = bench(0.9, seed);
+        bench.engine.buffered_pages = 1;
+        let mut device = bench.device(open(vec![write(0, 32), write(32, 64)]));
+        device.set_dram(&dram);
+        device.run().expect("the run ends well");
+        device
+    };
+    let is_it = |device: &Device| {
+        let dram = device.seen().dram.expect("a DRAM").counters();
+        dram.writes_in == 2 && device.seen().counters.refused_commands == 1
+    };
+    let device = (1..200).map(run).find(is_it).expect("one of two hundred");
+    let writes = &device.seen().meter.ops[Op::Write as usize];
+    // Each page crosses the bus, the first one from 0 on.
+    assert_eq!(writes.latency.max(), 2 * page);
+    let parts = writes.attribution.total();
+    let waited = parts.of(Cause::BufferStall);
+    assert!(waited >= TRY && waited.is_multiple_of(TRY), "{waited}");
+    assert_eq!(parts.of(Cause::Dram), page + 2 * page - waited);
 }
 
 /// Of many programs, those that are repeated included, as many fail as the chance says: five standard deviations.
