@@ -169,7 +169,7 @@ impl Flash {
     /// A read of the host was queued on a die: an operation that is under way may make room for it.
     #[inline]
     fn suspend_for<Q: WakeQueue>(&mut self, run: &mut Run<Q>, die: DieId, class: QueueClass) {
-        if class == QueueClass::HostRead && self.dies[die.0].phase() == Phase::Array && !self.is_to_fail(die) {
+        if class == QueueClass::HostRead && self.dies[die.0].phase() == Phase::Array {
             self.consider_suspend(run, die);
         }
     }

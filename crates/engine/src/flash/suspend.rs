@@ -22,6 +22,10 @@ impl Flash {
     // The functions of this file are kept out of line: a drive that suspends nothing pays one comparison.
     #[inline(never)]
     fn ask_suspend_policy<Q: WakeQueue>(&mut self, run: &mut Run<Q>, die: DieId) {
+        // A die that is to fail takes no reads up, and goes on to the end of what it has begun.
+        if self.is_to_fail(die) {
+            return;
+        }
         let oldest_write_wait = self.watched_write_wait(run);
         let Some(policy) = self.suspend_policy.as_mut() else { return };
         if self.nand.state(die) != DieState::Busy {

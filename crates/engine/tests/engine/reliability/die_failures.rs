@@ -14,8 +14,8 @@ use serde_json::json;
 
 use crate::reliability::drives::{CHECK, Coded, LATER, crc, never_corrected};
 use crate::scenario::{
-    COMMAND, Drive, Event, Outcome, PAGE_PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, policy_with, read, read_units,
-    write_units,
+    COMMAND, Drive, Event, Outcome, PAGE_PROGRAM, PROGRAM, RAMP, READ, RECOVER, UNIT_READ, UNIT_TRANSFER, policy_with,
+    read, read_units, write_units,
 };
 
 /// A read of a unit that is checked.
@@ -139,6 +139,20 @@ fn a_die_ends_what_it_works_on_before_it_fails_and_reads_that_wait_go_to_the_oth
     let parts = run.parts(Op::Read);
     assert!(parts.contains(&(Cause::DieHostRead, UNIT_READ - 1_000)), "{parts:?}");
     assert!(parts.contains(&(Cause::DegradedRead, CHECKED)), "{parts:?}");
+}
+
+#[test]
+fn a_program_on_a_die_that_is_to_fail_makes_room_for_a_read_no_more() {
+    // Two pages and their parity begin at 0, each on a die that has a channel of its own. The read comes in the second of four pulses of the
+    // first one's program, whose die is to fail 1 ns later: the program stops behind that pulse, goes on as soon as it can, to its end,
+    // and the read is one of the other dies then.
+    let comes = ENCODED_PROGRAM - PROGRAM + 150_000;
+    let mut drive = failing(ParityOver::Channels, &[(0, comes + 1)]);
+    drive.engine.suspend = policy_with(&json!({ "policy": "immediate", "programs": true }));
+    let run = drive.run(vec![write_units(0, 24, 8), read(comes, 8)]);
+    assert_eq!(run.latency(1), ENCODED_PROGRAM + RECOVER + RAMP - comes + CHECKED);
+    assert_eq!((run.counters().suspends, run.counters().resumes, reads_of_die(&run, 0)), (1, 1, 0));
+    assert_eq!(run.reliable().degraded_reads, 1);
 }
 
 #[test]
