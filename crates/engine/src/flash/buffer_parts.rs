@@ -12,6 +12,8 @@ pub(super) struct BufferParts {
     limits: Vec<u32>,
     used: Vec<u32>,
     of_tenant: Vec<u32>,
+    /// By program: the part of its page.
+    of_program: Vec<u16>,
 }
 
 impl BufferParts {
@@ -22,6 +24,7 @@ impl BufferParts {
                 limits: config.pages.clone(),
                 used: vec![0; config.pages.len()],
                 of_tenant: config.of_tenant.clone(),
+                of_program: Vec::new(),
             })
         })
     }
@@ -63,18 +66,31 @@ impl Flash {
         self.parts.as_ref().is_none_or(|parts| parts.used[part as usize] < parts.limits[part as usize])
     }
 
-    /// A page into which `holder` wrote first is filled.
-    pub(super) fn page_enters_part(&mut self, holder: u16) {
+    /// A page of a part is filled.
+    pub(super) fn page_enters_part(&mut self, part: u16) {
         if let Some(parts) = &mut self.parts {
-            let part = parts.of(holder);
-            parts.used[part] += 1;
+            parts.used[part as usize] += 1;
         }
     }
 
-    /// It is programmed, or forgotten.
-    pub(super) fn page_leaves_part(&mut self, holder: u16) {
+    /// It is queued to be programmed.
+    pub(super) fn program_is_of_part(&mut self, program: u32, part: u16) {
         let Some(parts) = &mut self.parts else { return };
-        let part = parts.of(holder);
+        if parts.of_program.len() <= program as usize {
+            parts.of_program.resize(program as usize + 1, 0);
+        }
+        parts.of_program[program as usize] = part;
+    }
+
+    /// The part of the page of a program.
+    pub(super) fn part_of_program(&self, program: u32) -> u16 {
+        let parts = self.parts.as_ref();
+        parts.and_then(|parts| parts.of_program.get(program as usize)).copied().unwrap_or(0)
+    }
+
+    /// It is programmed, or forgotten.
+    pub(super) fn page_leaves_part(&mut self, part: u16) {
+        let (Some(parts), part) = (&mut self.parts, part as usize) else { return };
         let was_full = parts.used[part] >= parts.limits[part];
         parts.used[part] -= 1;
         if was_full {

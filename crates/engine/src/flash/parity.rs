@@ -8,7 +8,7 @@ use ninescope_kernel::WakeQueue;
 use ninescope_model::{BlockGroup, Ppa, Stream};
 
 use super::Flash;
-use super::programs::NOBODY;
+use super::programs::FirstWriter;
 use crate::meter::LastingShare;
 use crate::run::Run;
 use crate::transaction::{QueueClass, Transaction};
@@ -30,7 +30,7 @@ impl Flash {
             // It is nobody's own.
             run.transactions.filled_by(index, LastingShare::NONE);
             if run.transactions.tenants.is_some() {
-                Self::program_counts_for(run, index, NOBODY);
+                self.program_counts_for(run, index, FirstWriter::NONE);
             }
         }
     }

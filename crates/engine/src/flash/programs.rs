@@ -113,10 +113,21 @@ pub(super) struct OpenStripe {
     writer: (Ppa, LastingShare),
     /// By plane: the share of such a command in the program of a filled page, into which it wrote last.
     filled_by: [LastingShare; 4],
-    /// The tenant that wrote into the open page first, and by plane into filled ones: for whom their programs count.
-    /// [`NOBODY`] where there is one tenant alone.
-    begun_for: u16,
-    filled_for: [u16; 4],
+    /// Who wrote into the open page first, and by plane into filled ones.
+    begun_by: FirstWriter,
+    filled_by_first: [FirstWriter; 4],
+}
+
+/// Who wrote into a page first: for whom its program counts, [`NOBODY`] where there is one tenant alone, and the part of the write
+/// buffer that it is of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FirstWriter {
+    pub(super) holder: u16,
+    pub(super) part: u16,
+}
+
+impl FirstWriter {
+    pub(super) const NONE: Self = Self { holder: NOBODY, part: 0 };
 }
 
 impl OpenStripe {
@@ -131,8 +142,8 @@ impl OpenStripe {
             filled: [NONE; 4],
             writer,
             filled_by: [nobody; 4],
-            begun_for: NOBODY,
-            filled_for: [NOBODY; 4],
+            begun_by: FirstWriter::NONE,
+            filled_by_first: [FirstWriter::NONE; 4],
         }
     }
 }
@@ -245,11 +256,11 @@ impl Flash {
             let (last_written, writer) = std::mem::replace(&mut stripe.writer, (Ppa::UNMAPPED, LastingShare::NONE));
             stripe.filled_by[place.plane_in_group as usize] =
                 if last_written == written { writer } else { LastingShare::NONE };
-            let holder = std::mem::replace(&mut stripe.begun_for, NOBODY);
-            stripe.filled_for[place.plane_in_group as usize] = holder;
+            let first = std::mem::replace(&mut stripe.begun_by, FirstWriter::NONE);
+            stripe.filled_by_first[place.plane_in_group as usize] = first;
             if run.transactions.tenants.is_some() {
-                Self::page_buffered_for(run, holder);
-                self.page_enters_part(holder);
+                Self::page_buffered_for(run, first.holder);
+                self.page_enters_part(first.part);
             }
             self.buffer_page(pool);
             if let Some(sectors) = &mut self.sectors {
@@ -293,7 +304,7 @@ impl Flash {
                 let index = self.enqueue_program(run, number, program);
                 run.transactions.filled_by(index, stripe.filled_by[plane as usize]);
                 if run.transactions.tenants.is_some() {
-                    Self::program_counts_for(run, index, stripe.filled_for[plane as usize]);
+                    self.program_counts_for(run, index, stripe.filled_by_first[plane as usize]);
                 }
             }
         }
@@ -353,10 +364,10 @@ impl Flash {
     }
 
     /// A unit goes into a page: the first one says for whom its program counts.
-    pub(super) fn begin_page_for(&mut self, placed: &Placed, holder: u16) {
+    pub(super) fn begin_page_for(&mut self, placed: &Placed, first: FirstWriter) {
         let stripe = self.programs.stripe_mut(placed.pool, placed.stream);
-        if stripe.begun_for == NOBODY {
-            stripe.begun_for = holder;
+        if stripe.begun_by.holder == NOBODY {
+            stripe.begun_by = first;
         }
     }
 
@@ -423,8 +434,8 @@ impl Flash {
         debug_assert!(stripe.open.head == NONE, "nobody waits for the programs of a zone");
         for plane in 0..pages as usize {
             if run.transactions.tenants.is_some() {
-                Self::page_forgotten_for(run, stripe.filled_for[plane]);
-                self.page_leaves_part(stripe.filled_for[plane]);
+                Self::page_forgotten_for(run, stripe.filled_by_first[plane].holder);
+                self.page_leaves_part(stripe.filled_by_first[plane].part);
             }
             self.unbuffer_page(self.geometry.die_of_pool(pool));
         }

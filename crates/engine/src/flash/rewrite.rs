@@ -104,6 +104,7 @@ impl Flash {
         };
         let queued = self.enqueue(run, again);
         run.transactions.program_follows(queued, index, failing);
+        self.program_is_of_part(queued, self.part_of_program(index));
         run.transactions.slab.remove(index);
         run.counters.pages_programmed_again += 1;
         Some(rewritten)

@@ -13,7 +13,7 @@ use ninescope_media::nand::FlashCommand;
 use ninescope_model::{DieId, Source};
 
 use super::Flash;
-use super::programs::NOBODY;
+use super::programs::{FirstWriter, NOBODY};
 use crate::run::Run;
 use crate::transaction::{QueueClass, TenantWaits, Transaction, TransactionStore};
 
@@ -51,35 +51,44 @@ impl Flash {
     /// A unit that a command of the host wrote goes into a page; before that page is followed any further.
     #[inline(never)]
     pub fn written_by<Q>(&mut self, run: &mut Run<Q>, placed: &Placed, command: u32) {
-        self.placed_for(run, placed, |tenants| tenants.of_command(command));
+        let Some(tenants) = &run.transactions.tenants else { return };
+        let holder = tenants.of_command(command);
+        let part = self.buffer_part_of(holder) as u16;
+        self.placed_for(run, placed, part, |_| holder);
     }
 
-    /// The same of a page that goes down from a tier.
+    /// The same of a page that goes down from a tier, which is the drive's as far as parts of the buffer go, as is all that follows.
     #[inline(never)]
     pub fn taken_down_by<Q>(&mut self, run: &mut Run<Q>, placed: &Placed, migration: u32) {
-        self.placed_for(run, placed, |tenants| tenants.of_migration(migration));
+        self.placed_for(run, placed, 0, |tenants| tenants.of_migration(migration));
     }
 
     /// The same of a page of the map.
     #[inline(never)]
     pub(super) fn map_page_placed_for<Q>(&mut self, run: &mut Run<Q>, placed: &Placed, page: u32) {
-        self.placed_for(run, placed, |tenants| tenants.map_written_for(page));
+        self.placed_for(run, placed, 0, |tenants| tenants.map_written_for(page));
     }
 
     /// The same of a unit that the drive wrote by itself.
     #[inline(never)]
     pub fn written_by_drive<Q>(&mut self, run: &mut Run<Q>, placed: &Placed) {
-        self.placed_for(run, placed, |tenants| tenants.ledgers.drive());
+        self.placed_for(run, placed, 0, |tenants| tenants.ledgers.drive());
     }
 
-    fn placed_for<Q>(&mut self, run: &mut Run<Q>, placed: &Placed, holder: impl FnOnce(&TenantWaits) -> u16) {
+    fn placed_for<Q>(
+        &mut self,
+        run: &mut Run<Q>,
+        placed: &Placed,
+        part: u16,
+        holder: impl FnOnce(&TenantWaits) -> u16,
+    ) {
         let Some(tenants) = &mut run.transactions.tenants else { return };
         let holder = holder(tenants);
         if placed.opened && self.ftl.zones().is_none() {
             // Blocks of zones are erased because the host resets them.
             tenants.group_opened(run.now, placed.pool, holder);
         }
-        self.begin_page_for(placed, holder);
+        self.begin_page_for(placed, FirstWriter { holder, part });
     }
 
     /// A page is filled and waits for its program, into which `holder` wrote first.
@@ -105,17 +114,18 @@ impl Flash {
         if let Some(tenants) = &mut run.transactions.tenants {
             let holder = tenants.of_access(index);
             tenants.page_programmed(run.now, holder);
-            self.page_leaves_part(holder);
+            self.page_leaves_part(self.part_of_program(index));
         }
     }
 
-    /// A page is queued to be programmed, into which `holder` wrote first.
+    /// A page is queued to be programmed, into which somebody wrote first.
     #[inline(never)]
-    pub(super) fn program_counts_for<Q>(run: &mut Run<Q>, index: u32, holder: u16) {
+    pub(super) fn program_counts_for<Q>(&mut self, run: &mut Run<Q>, index: u32, first: FirstWriter) {
         if let Some(tenants) = &mut run.transactions.tenants {
-            let holder = if holder == NOBODY { tenants.ledgers.drive() } else { holder };
+            let holder = if first.holder == NOBODY { tenants.ledgers.drive() } else { first.holder };
             tenants.counts_for(index, holder);
         }
+        self.program_is_of_part(index, first.part);
     }
 
     // ---- dies --------------------------------------------------------------------------------------

@@ -2,10 +2,12 @@
 //!
 //! One die on a channel that moves 1 B/ns: a page of 16 KiB takes 300 ns, 16,384 ns and a program of 400 us.
 
-use crate::common::{Bench, at, open, slc, write};
+use crate::common::tiered::TierBench;
+use crate::common::{Bench, at, flush, open, slc, write};
 use ninescope_engine::meter::SPLIT;
 use ninescope_engine::{BufferPartsConfig, Device, LaneConfig, NoProbe, Plain};
-use ninescope_model::{Cause, Op, Request};
+use ninescope_model::{Cause, Op, Request, Workload};
+use serde_json::json;
 
 const PROGRAM: u64 = 300 + 16_384 + 400_000;
 const PAGE_SECTORS: u32 = 32;
@@ -68,4 +70,27 @@ fn those_without_a_part_share_what_is_left() {
     assert_eq!(waited.iter().filter(|&&time| time == PROGRAM).count(), 1, "{waited:?}");
     assert_eq!(waited.iter().filter(|&&time| time == 0).count(), 3, "{waited:?}");
     assert_eq!(device.counters().part_stalls, 1);
+}
+
+#[test]
+fn what_goes_down_from_a_cache_is_of_the_part_of_those_without_one() {
+    // Four dies behind four slots. The second tenant, who has one page of the buffer for itself, has its four pages flushed: two of them at a
+    // time are programmed, as many as the drive has for all others.
+    let mut bench = TierBench::round(&json!({ "policy": "wb", "migration": "background", "copy_reads": false }));
+    (bench.volatile, bench.depth, bench.flash.dies_per_channel, bench.flash.channels) = (true, 8, 1, 4);
+    let flushed = |parts: &[u32]| {
+        let mut bench = bench.clone();
+        bench.flash.engine.shared_buffered_pages = Some(parts.iter().sum());
+        bench.flash.engine.buffer_parts = BufferPartsConfig { pages: parts.to_vec(), of_tenant: vec![0, 1] };
+        let requests: Vec<Request> = (0..4).map(|page| at(0, write(page * 32, 32))).collect();
+        let own = [requests, vec![at(10_000_000, flush())]].concat();
+        let workloads: Vec<Box<dyn Workload>> = vec![Box::new(open(vec![])), Box::new(open(own))];
+        let mut device = bench.device_of(workloads);
+        device.run().expect("the run ends well");
+        latencies(&device, 1)[4]
+    };
+    // The slots are read one after the other, and each page goes to its die as it has been.
+    let (read, program) = (32 * 1_100, 1_000 + 1_000_000);
+    assert_eq!(flushed(&[4, 1]), 4 * read + program);
+    assert_eq!(flushed(&[2, 1]), 2 * read + 2 * program);
 }
