@@ -152,6 +152,7 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
     ),
     "programs-wait": (job("randwrite", "16k", 4000), "full", [some("map", "counters", "programs_held")]),
     "sata": (job("randrw", "16k", 4000, iodepth=32), "none", [one_link_both_ways]),
+    "sata-trims": ("writes-and-trims", "steady", [some("counters", "queued_trims")]),
     "sectors": (
         job("randwrite", "512", 4000),
         "full",

@@ -410,7 +410,7 @@ impl Checker {
     fn measuring_began(&mut self, view: &View<'_>) {
         self.requests.measuring_began();
         self.ledger.measuring_began(self.groups.handed_out);
-        (self.queues.non_queued, self.queues.waited) = (0, 0);
+        (self.queues.non_queued, self.queues.queued_trims, self.queues.waited) = (0, 0, 0);
         self.messages.seen = 0;
         self.space.part_stalls = 0;
         self.dies.measuring_began(view.now);
@@ -601,7 +601,7 @@ impl Probe for Checker {
                 self.messages.taken_in(view.now, slot, request.op);
                 self.sweep_when_due(view)?;
                 self.queues.entered(view.now, (slot, id), (queue, lane), request.submitted)?;
-                self.queues.goes_beside(view.now, (slot, id), request.op)?;
+                self.queues.goes_beside(view.now, (slot, id), &request)?;
                 self.fetched(view, slot, (id, lane, queue), (request, whole))
             }
             Event::EntriesFetched { queue, from, commands } => {

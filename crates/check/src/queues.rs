@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ninescope_engine::meter::Parts;
 use ninescope_engine::{Fetch, Interface, ProtocolConfig, View};
 use ninescope_kernel::Ns;
-use ninescope_model::{Cause, Op};
+use ninescope_model::{Cause, DriveErase, Op, Request};
 
 use crate::rule::{Checked, require};
 
@@ -38,12 +38,15 @@ pub struct Queues {
     by_number: BTreeMap<u32, Queue>,
     /// By slot: the queue of its command.
     of_slot: BTreeMap<u32, u32>,
-    /// By slot: what commands inside the drive do, those not counted of which the host is to be told.
-    inside: BTreeMap<u32, Op>,
+    /// By slot: what commands inside the drive do, and whether they are to have it for themselves on SATA; those not counted of which
+    /// the host is to be told.
+    inside: BTreeMap<u32, (Op, bool)>,
     /// The one that began first in front.
     fetches: Vec<Fetching>,
     /// Commands that had the drive for themselves since measuring began.
     pub non_queued: u64,
+    /// TRIMs that went beside others on SATA, since then.
+    pub queued_trims: u64,
     /// Commands that entered when there was room for another one of their queue, and had waited, since then.
     pub waited: u64,
 }
@@ -66,10 +69,12 @@ impl Queues {
     }
 
     /// A command enters that does this. On SATA it goes beside others or not.
-    pub fn goes_beside(&mut self, now: Ns, (slot, id): (u32, u64), op: Op) -> Checked {
-        let is_alone = |op: &Op| matches!(op, Op::Trim | Op::Flush);
+    pub fn goes_beside(&mut self, now: Ns, (slot, id): (u32, u64), request: &Request) -> Checked {
+        let op = request.op;
         let sata = self.config.interface == Interface::Sata;
-        let alone = is_alone(&op) || self.inside.values().any(is_alone);
+        let erases_all = request.remark.erase() != DriveErase::None;
+        let own = op == Op::Flush || op == Op::Trim && (erases_all || !self.config.queued_trims);
+        let alone = own || self.inside.values().any(|(_, alone)| *alone);
         require!(
             !sata || self.inside.is_empty() || (!alone && self.inside.len() < NCQ_DEPTH),
             NonQueued,
@@ -77,8 +82,9 @@ impl Queues {
             "command {id} ({op:?}) enters beside {:?}",
             self.inside
         );
-        self.inside.insert(slot, op);
-        self.non_queued += u64::from(sata && is_alone(&op));
+        self.queued_trims += u64::from(sata && op == Op::Trim && !self.inside.is_empty());
+        self.inside.insert(slot, (op, own));
+        self.non_queued += u64::from(sata && own);
         Ok(())
     }
 
@@ -144,6 +150,8 @@ impl Queues {
     pub fn compare(&self, view: &View<'_>) -> Checked {
         let (said, seen) = (view.counters.non_queued_commands, self.non_queued);
         require!(said == seen, Ledger, view.now, "engine.non_queued_commands is {said}, {seen} were seen");
+        let (said, seen) = (view.counters.queued_trims, self.queued_trims);
+        require!(said == seen, Ledger, view.now, "engine.queued_trims is {said}, {seen} were seen");
         let (said, seen) = (view.counters.full_queue_waits, self.waited);
         require!(said == seen, Ledger, view.now, "engine.full_queue_waits is {said}, {seen} were seen");
         Ok(())
@@ -220,14 +228,18 @@ mod tests {
 
     #[test]
     fn company_of_a_flush_is_seen_on_sata() {
-        let told = |interface: Interface, ops: &[Op]| {
+        let told_with = |queued_trims: bool, interface: Interface, ops: &[Op]| {
             let mut queues = Queues::default();
-            queues.started(ProtocolConfig { interface, ..ProtocolConfig::default() }, &[]);
+            queues.started(ProtocolConfig { interface, queued_trims, ..ProtocolConfig::default() }, &[]);
+            let of = |op: Op| Request { op, ..Request::default() };
             let mut each = ops.iter().zip(0_u32..);
-            each.try_for_each(|(&op, slot)| queues.goes_beside(Ns(1), (slot, 0), op)).is_ok()
+            each.try_for_each(|(&op, slot)| queues.goes_beside(Ns(1), (slot, 0), &of(op))).is_ok()
         };
+        let told = |interface, ops: &[Op]| told_with(false, interface, ops);
         assert!(told(Interface::Sata, &[Op::Read, Op::Write]) && told(Interface::Sata, &[Op::Flush]));
         assert!(!told(Interface::Sata, &[Op::Read, Op::Flush]) && !told(Interface::Sata, &[Op::Trim, Op::Read]));
+        assert!(told_with(true, Interface::Sata, &[Op::Read, Op::Trim, Op::Write, Op::Trim]));
+        assert!(!told_with(true, Interface::Sata, &[Op::Trim, Op::Flush]));
         assert!(!told(Interface::Sata, &[Op::Read; 33]) && told(Interface::Nvme, &[Op::Flush; 33]));
     }
 

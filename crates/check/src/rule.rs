@@ -41,7 +41,7 @@ rules! {
     Classes, "classes",
         "Where dies go by the classes of jobs, no read of another class is taken up while one of an urgent job waits on its die.";
     NonQueued, "non-queued",
-        "On SATA a FLUSH or TRIM has the drive for itself, and no more than 32 commands are inside.";
+        "On SATA a FLUSH has the drive for itself, as does a TRIM that is not queued, and no more than 32 commands are inside.";
     LaneDepth, "lane-depth",
         "No job has more requests inside the device than its depth, and its requests are counted as its own.";
     Limit, "limit",

@@ -90,6 +90,8 @@ pub enum LinkReads {
 pub struct ProtocolConfig {
     /// What they go over.
     pub interface: Interface,
+    /// On SATA a TRIM goes into the queue among reads and writes.
+    pub queued_trims: bool,
     /// Data of a command at most [sectors]; `None`: any.
     pub max_transfer: Option<u32>,
     /// Entries of each queue of the host, one of which stays empty [count]; `None`: as many as it likes.

@@ -125,6 +125,8 @@ pub struct EngineCounters {
     pub split_commands: u64,
     /// Commands that had the drive for themselves: TRIM and FLUSH, on SATA.
     pub non_queued_commands: u64,
+    /// TRIMs that went beside other commands on SATA.
+    pub queued_trims: u64,
     /// Requests for entries and for what is written, entries and completions that crossed the link.
     pub link_messages: u64,
     /// Reads of several parts whose data crossed the link together.

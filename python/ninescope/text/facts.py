@@ -197,6 +197,7 @@ def _events(counters: Mapping[str, int]) -> Iterator[tuple[str, str]]:
             ("split_requests", "requests larger than a command"),
             ("fetches", "fetches of commands"),
             ("non_queued_commands", "commands that had the drive for themselves"),
+            ("queued_trims", "TRIMs beside other commands"),
             ("link_messages", "entries, requests for data and completions on the link"),
             ("whole_reads", "reads whose pages crossed the link together"),
             ("interrupts", "interrupts"),

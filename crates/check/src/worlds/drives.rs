@@ -260,6 +260,9 @@ fn on_sata(dice: &mut Dice, drive: &mut toml::Table) {
         take_at(drive, &format!("ftl.map.{key}"));
     }
     put_at(drive, "controller.queue_depth", i64::from(dice.small(1, 32)));
+    if dice.of("queued trims").chance(40) {
+        put_at(drive, "controller.queued_trims", true);
+    }
     for key in
         ["queue_entries", "commands_per_queue", "fetch_time", "fetch_entries", "fetches_in_flight", "link_carries"]
     {
@@ -394,6 +397,7 @@ fn controller(dice: &mut Dice) -> ControllerConfig {
     ControllerConfig {
         queue_depth: dice.small(1, 64),
         interface: Interface::Nvme,
+        queued_trims: false,
         link_rate: dice.rate(),
         link_carries: LinkCarries::Data,
         link_reads: LinkReads::ByPage,

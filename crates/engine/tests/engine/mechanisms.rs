@@ -700,10 +700,11 @@ fn every_counter_rises_in_some_scene_whose_times_are_checked() {
         assert!(silent.remove(of_map), "`cached_map.rs` has its scene");
     }
     // `protocol.rs` has the scenes of what lies between requests and commands.
-    let of_protocol = ["split_requests", "split_commands", "non_queued_commands", "fetches", "fetched_commands"];
+    let of_protocol = ["split_requests", "split_commands", "non_queued_commands", "queued_trims"];
+    let of_fetches = ["fetches", "fetched_commands"];
     let of_link = ["link_messages", "whole_reads"];
     let of_queues = ["full_queue_waits", "interrupts", "gathered_completions"];
-    for name in of_protocol.into_iter().chain(of_queues).chain(of_link) {
+    for name in of_protocol.into_iter().chain(of_fetches).chain(of_queues).chain(of_link) {
         assert!(silent.remove(name), "no protocol is here: {name}");
     }
     assert!(silent.remove("sensed_while_waiting"), "`forwarding.rs` has its scenes");

@@ -435,6 +435,41 @@ fn flush_and_trim_have_the_drive_for_themselves() {
 }
 
 #[test]
+fn a_queued_trim_is_one_of_the_queue_and_a_flush_still_has_the_drive_for_itself() {
+    let queued = ProtocolConfig { queued_trims: true, ..sata() };
+    let requests = |op: Request| vec![read(0, 8), read(0, 8), at(10, op), at(20, read(0, 8)), at(30, read(0, 8))];
+    let device = empty(queued).run(open(requests(trim(0, 8))));
+    // All five are inside from their coming on, and the controller takes them up in turn: the TRIM waits for it, not for the queue.
+    let ends: Vec<u64> = device.request_log().iter().map(|entry| entry.submitted.0 + entry.latency.0).collect();
+    assert_eq!(ends, [COST, 2 * COST, 3 * COST, 4 * COST, 5 * COST]);
+    assert_eq!(part(&device, Op::Trim, Cause::HostQueue), 0);
+    assert_eq!(part(&device, Op::Trim, Cause::CommandProcessing), 3 * COST - 10);
+    assert_eq!((device.counters().non_queued_commands, device.counters().queued_trims), (0, 1));
+    // One that finds nothing inside goes beside nobody.
+    let alone = empty(queued).run(open(vec![trim(0, 8)]));
+    assert_eq!((alone.counters().non_queued_commands, alone.counters().queued_trims), (0, 0));
+    let flushed = empty(queued).run(open(requests(flush())));
+    assert_eq!(part(&flushed, Op::Flush, Cause::HostQueue), 2 * COST - 10);
+    assert_eq!((flushed.counters().non_queued_commands, flushed.counters().queued_trims), (1, 0));
+}
+
+#[test]
+fn a_queued_trim_holds_up_no_read_that_is_under_way() {
+    // The TRIM waits until the read has been read of flash where it is not queued, and completes before it where it is.
+    let took = |protocol: ProtocolConfig| {
+        let mut bench = linked(protocol);
+        (bench.prefill, bench.timing) = (Prefill::Sequential, slc(50_000, 200_000));
+        let device = bench.run(open(vec![read(0, 8), at(10, trim(256, 8))]));
+        device.request_log().iter().map(|entry| (entry.op, entry.latency.0)).collect::<Vec<_>>()
+    };
+    let (queued, alone) = (took(ProtocolConfig { queued_trims: true, ..sata() }), took(sata()));
+    assert_eq!(queued[0], (Op::Trim, 0));
+    let (op, read) = alone[0];
+    assert!(op == Op::Read && queued[1] == (Op::Read, read), "the read takes as long: {queued:?}");
+    assert_eq!(alone[1], (Op::Trim, read - 10));
+}
+
+#[test]
 fn no_job_passes_by_a_command_that_waits_for_the_drive() {
     let bench = empty(sata());
     let ftl = bench.ftl();

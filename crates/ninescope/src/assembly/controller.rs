@@ -169,6 +169,7 @@ fn protocol(drive: &LoadedDrive) -> Result<ProtocolConfig, Error> {
     check_interface(drive, controller)?;
     Ok(ProtocolConfig {
         interface: controller.interface,
+        queued_trims: controller.queued_trims,
         max_transfer: max_transfer(drive, controller.max_transfer)?,
         queue_entries: queue_entries(drive, controller)?,
         commands_per_queue: controller.commands_per_queue,
@@ -182,7 +183,8 @@ fn protocol(drive: &LoadedDrive) -> Result<ProtocolConfig, Error> {
 /// That SATA is given nothing of NVMe.
 fn check_interface(drive: &LoadedDrive, controller: &ControllerConfig) -> Result<(), Error> {
     if controller.interface == Interface::Nvme {
-        return Ok(());
+        let problem = "is of controller.interface = \"sata\", and TRIMs of NVMe are commands among others";
+        return if controller.queued_trims { Err(drive.error_at("controller.queued_trims", problem)) } else { Ok(()) };
     }
     let of_sata = "controller.interface = \"sata\"";
     if controller.queue_depth > NCQ_DEPTH_MAX {

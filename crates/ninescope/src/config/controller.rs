@@ -20,6 +20,9 @@ pub struct ControllerConfig {
     /// What the drive is joined to the host by: "nvme", or "sata" with one link for both directions and one queue.
     #[serde(skip_serializing_if = "is_default")]
     pub interface: Interface,
+    /// On SATA a TRIM goes into the queue among reads and writes, and does not have the queue drain before it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub queued_trims: bool,
     /// Rate of the host link, each direction by itself, on SATA of both together [B/s].
     #[schemars(transform = above_zero)]
     pub link_rate: BytesPerSecond,
@@ -102,6 +105,7 @@ impl Default for ControllerConfig {
         Self {
             queue_depth: 1024,
             interface: Interface::Nvme,
+            queued_trims: false,
             link_rate: BytesPerSecond(4_000_000_000),
             link_carries: LinkCarries::Data,
             link_reads: LinkReads::ByPage,

@@ -294,6 +294,7 @@ fn mistakes_in_a_set_name_it() {
         ),
         ("controller={fetch_time=\"1us\",link_carries=\"commands\"}", &["controller.fetch_time", "link_carries"]),
         ("controller.interrupt_time=1us", &["controller.interrupt_time", "needs `interrupt_threshold`"]),
+        ("controller.queued_trims=true", &["controller.queued_trims", "sata"]),
         ("controller.interface=sata", &["controller.queue_depth is 64, at most 32", "sata", "NCQ"]),
         ("controller={interface=\"sata\",queue_depth=32,queue_entries=9}", &["controller.queue_entries", "sata"]),
         ("controller.interface=scsi", &["controller.interface", "scsi"]),

@@ -112,8 +112,9 @@ impl Host {
             run.meter.queue_holders.slot_taken(now);
         }
         self.front.inside += 1;
-        protocol.alone = protocol.is_alone(part.request.op);
+        protocol.alone = protocol.is_alone(&part.request);
         run.counters.non_queued_commands += u64::from(protocol.alone);
+        run.counters.queued_trims += u64::from(self.front.inside > 1 && protocol.is_queued_trim(&part.request));
         count_parts(run, &part);
         let Request { submitted, lba, sectors, op, remark, fua, stream } = part.request;
         let index = self.commands.insert(HostCommand {

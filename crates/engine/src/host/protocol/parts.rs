@@ -74,9 +74,9 @@ impl Protocol {
         }
     }
 
-    /// What the next command of a lane does, of the request that is begun.
-    pub(super) fn next_op(&self, lane: usize) -> Option<Op> {
-        Some(self.requests[self.rests[lane].front()?.request].whole.op)
+    /// The request that is begun of which the next command of a lane is.
+    pub(super) fn next_request(&self, lane: usize) -> Option<Request> {
+        Some(self.requests[self.rests[lane].front()?.request].whole)
     }
 
     /// What the next command of a lane would ask for of the request that is begun.

@@ -1,8 +1,8 @@
 //! What SATA has otherwise: one link for both directions, and commands outside of the one queue that there is (NCQ). Before these
-//! the queue drains, and nothing is taken in beside them.
+//! the queue drains, and nothing is taken in beside them. Of these are a FLUSH, and a TRIM where the drive has none that is queued.
 
 use ninescope_kernel::{Ns, WakeQueue};
-use ninescope_model::{Op, SECTOR_BYTES};
+use ninescope_model::{DriveErase, Op, Request, SECTOR_BYTES};
 
 use super::Protocol;
 use crate::config::Interface;
@@ -15,8 +15,19 @@ impl Protocol {
     }
 
     /// Whether a command has the drive for itself.
-    pub(super) fn is_alone(&self, op: Op) -> bool {
-        self.is_sata() && matches!(op, Op::Trim | Op::Flush)
+    pub(super) fn is_alone(&self, request: &Request) -> bool {
+        let is_queued = || self.config.queued_trims && request.remark.erase() == DriveErase::None;
+        let alone = match request.op {
+            Op::Read | Op::Write => false,
+            Op::Trim => !is_queued(),
+            Op::Flush => true,
+        };
+        self.is_sata() && alone
+    }
+
+    /// Whether a command that is taken in is a TRIM in the queue.
+    pub(super) fn is_queued_trim(&self, request: &Request) -> bool {
+        self.is_sata() && request.op == Op::Trim && !self.is_alone(request)
     }
 }
 
@@ -26,9 +37,8 @@ impl HostFront {
         if self.inside == 0 || !protocol.is_sata() {
             return true;
         }
-        let read_ahead = || self.lanes[lane].next.map(|next| next.op);
-        let op = protocol.next_op(lane).or_else(read_ahead);
-        !protocol.alone && !op.is_some_and(|op| protocol.is_alone(op))
+        let next = protocol.next_request(lane).or(self.lanes[lane].next);
+        !protocol.alone && !next.is_some_and(|next| protocol.is_alone(&next))
     }
 }
 
