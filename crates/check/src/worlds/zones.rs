@@ -13,7 +13,7 @@ use super::keys::{put_at, take_at, value_at};
 use super::world::Line;
 
 /// What does not go with zones, by its key.
-const OTHERS: [&str; 26] = [
+const OTHERS: [&str; 27] = [
     "dram",
     "tier",
     "firmware",
@@ -40,6 +40,7 @@ const OTHERS: [&str; 26] = [
     "controller.page_timeout",
     "controller.write_completion",
     "controller.interface",
+    "controller.queued_trims",
 ];
 
 /// Some drives of flash alone have zones.
