@@ -287,7 +287,7 @@ def _starts_empty(part: Drive, device: Sheet) -> None:
     part.starts_empty = True
     geometry, ftl = part.table["geometry"], part.table["ftl"]
     blocks = geometry["blocks_per_plane"]
-    # Whole blocks: planes that begin with another page of a block are out of step for good, of which nothing is in MQSim.
+    # Whole blocks: planes that begin with another page of a block are out of step for good.
     filled = math.ceil(blocks / (1 + ftl["over_provisioning"]))
     why = f"Block_No_Per_Plane, and with Enabled_Preconditioning = false {filled} more for what is read"
     part.put("geometry.blocks_per_plane", blocks + filled, f"--as mqsim: {why}")
@@ -363,7 +363,7 @@ def _controller(part: Drive, host: Sheet, device: Sheet, cached: bool, flows: in
             "controller.write_completion", "buffer", f"Device_Level_Data_Caching_Mode, {mechanism} cache"
         )
         if part.as_mqsim:
-            why = "--as mqsim: what the cache has not of a page that waits for its program is read from its chip"
+            why = "--as mqsim: what the cache has not of a page that waits is read from its chip"
             part.put("controller.forwards", "written", why)
         return
     part.put("controller.write_completion", "program", "Device_Level_Data_Caching_Mode has no write cache")
