@@ -188,11 +188,12 @@ fn what_was_never_written_has_its_turn_when_it_is_read_first() {
 fn a_page_that_has_its_place_when_it_is_touched_is_of_the_type_of_that_place() {
     // Two bits to a cell, and each plane holds 16 pages. Plane 0 has page 20 read, then 0 and 4 written, and 20 and 0 read
     // again. They lie at 10, 16 and 17, of types 0, 0 and 1; their places are 0, 1 and 2, of types 0, 1 and 0.
-    let slower = 300_000;
+    let slower: i64 = 300_000;
+    let time = |fast: u64| Ns(fast + slower.cast_unsigned());
     let drive = |merge_by| {
         let mut drive = planes_that_take_any_page(merge_by);
-        drive.timing.read = vec![Ns(READ), Ns(READ + slower)];
-        drive.timing.program = vec![Ns(PROGRAM), Ns(PROGRAM + slower)];
+        drive.timing.read = vec![Ns(READ), time(READ)];
+        drive.timing.program = vec![Ns(PROGRAM), time(PROGRAM)];
         drive.prepared = (0..128).collect();
         let at = |turn: u64| turn * 10_000_000;
         let run = drive.run(vec![
@@ -204,12 +205,12 @@ fn a_page_that_has_its_place_when_it_is_touched_is_of_the_type_of_that_place() {
         ]);
         let ended = [CommandKind::Read, CommandKind::Program].map(|kind| run.ended(kind)).concat();
         let issued = [CommandKind::Read, CommandKind::Program].map(|kind| run.issued(kind)).concat();
-        (0..5).map(|command| (ended[command] - issued[command].0) as i64).collect::<Vec<_>>()
+        (0..5).map(|command| (ended[command] - issued[command].0).cast_signed()).collect::<Vec<_>>()
     };
     let (by_touch, by_place) = (drive(MergeBy::Touch), drive(MergeBy::Write));
     // Read 20, 20, 0; written 0, 4.
     let more: Vec<i64> = by_touch.iter().zip(&by_place).map(|(touch, place)| touch - place).collect();
-    assert_eq!(more, [0, 0, slower as i64, slower as i64, -(slower as i64)]);
+    assert_eq!(more, [0, 0, slower, slower, -slower]);
 }
 
 #[test]
