@@ -646,6 +646,16 @@ def test_a_map_in_flash_is_told_what_it_cannot_fetch_and_lies_there_from_the_sta
             ),
             "nand.die_failures is given: a program that waits for the map would not move",
         ),
+        (
+            (
+                "ftl.mapping_unit=16KiB",
+                "dram={capacity='16MiB',rate='3GB/s',access='30ns'}",
+                "tier.placement=wb",
+                "ftl.map.writes_wait=false",
+                "ftl.map.programs_wait=true",
+            ),
+            "tier.placement is wb: what the host writes goes to the cache above flash",
+        ),
         (("ftl.map.policy=pages", "ftl.map.fetch_size=512B"), "512 B, and whole pages of 4096 B are cached"),
     ):
         code, out, err = cli(*run, *(word for item in sets for word in ("--set", item)))

@@ -136,8 +136,7 @@ fn fit_map(dice: &mut Dice, drive: &mut Table) {
     }
     let beside = value_at(drive, "ftl.map.writes_wait").and_then(Value::as_bool) == Some(false);
     // What a cache takes all of is written to flash by nobody who waits.
-    let all_above = policy_name(drive, "tier.placement").is_some_and(|name| name == "wb")
-        && ["scm", "dram.cache"].iter().any(|key| value_at(drive, key).is_some());
+    let all_above = policy_name(drive, "tier.placement").is_some_and(|name| name == "wb");
     if beside && !all_above && dice.of("programs wait").chance(60) {
         put_at(drive, "ftl.map.programs_wait", true);
     }

@@ -295,7 +295,8 @@ fn check_map(drive: &LoadedDrive, unit_bytes: u32) -> Result<(), Error> {
     let map = || ("ftl.map", drive.config.ftl.map.name().to_owned());
     let placement = &drive.config.tier.placement;
     if placement.chosen().has_upper() && !placement.chosen().is_cache() {
-        let message = "of drives of two media, those with `wb` and `rewritten` alone have a map that lies in flash";
+        let message =
+            "of drives of two media, caches alone (`wb`, `rewritten`, `read-cache`) have a map that lies in flash";
         return Err(drive.error_between(&[map(), ("tier.placement", placement.name().to_owned())], message));
     }
     let has_code = drive.config.nand.as_ref().is_some_and(|nand| nand.ecc.is_some());

@@ -161,8 +161,7 @@ fn check_programs_that_wait(drive: &LoadedDrive, writes_wait: bool) -> Result<()
         let message = "either a write waits for what is missing or its program does: say ftl.map.writes_wait = false";
         return refused("ftl.map.writes_wait", "true", message);
     }
-    let has_cache = drive.config.scm.is_some() || drive.config.dram.as_ref().is_some_and(|dram| dram.cache.is_some());
-    if has_cache && matches!(drive.config.tier.placement, PlacementConfig::Wb(_)) {
+    if matches!(drive.config.tier.placement, PlacementConfig::Wb(_)) {
         let message = "what the host writes goes to the cache above flash, and what leaves that does not wait: it would change nothing";
         return refused("tier.placement", "wb", message);
     }
