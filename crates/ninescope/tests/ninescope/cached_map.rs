@@ -43,7 +43,7 @@ fn what_does_not_go_with_it_is_named_by_what_was_typed() {
                reset=\"1us\",command_address=\"1us\",channel_rate=\"1GB/s\"}";
     expect(
         &[tiered[0], tiered[1], tiered[2], scm],
-        &["ftl.map is entries, and tier.placement is wo-dm", "`wb` and `rewritten` alone"],
+        &["ftl.map is entries, and tier.placement is wo-dm", "caches alone (`wb`"],
     );
 }
 
