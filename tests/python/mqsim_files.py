@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,3 +49,18 @@ def outcome(files: tuple[str, str], *, as_mqsim: bool) -> tuple[Any, Any]:
     imported.files()
     made = (imported.drive.table, [flow.table for flow in imported.flows], imported.commands("out"))
     return made, [(left.tag, left.value, left.group) for _, left in imported.not_carried()]
+
+
+def run_as_mqsim(cli: Callable[..., tuple[int, str, str]], files: tuple[str, str], folder: Path) -> Any:
+    """Import two files as MQSim has them into a folder and run what that says; return the result."""
+    code, out, err = cli("import", "mqsim", *files, "--as", "mqsim", "--out", folder, "--json")
+    assert code == 0, err
+    code, out, err = cli(*json.loads(out)["commands"][0].split()[1:], "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def mean_latency(result: Mapping[str, Any]) -> float:
+    """Return the mean over reads and writes of a result, or of one of its jobs [us]."""
+    sides = [side for side in result["latency"].values() if side and side.get("count")]
+    return sum(side["count"] * side["mean_ns"] for side in sides) / sum(side["count"] for side in sides) / 1e3

@@ -44,12 +44,12 @@ def test_sectors_that_were_written_are_forwarded_and_others_sensed():
     [
         ({"controller__forwards": "some"}, "`written`"),
         ({"controller__forwards": "written"}, 'controller.forwards.*ftl.merges = "sectors"'),
-        ({"nand__ecc": "crc"}, "nand.ecc"),
-        ({"ftl__parity": {"stripe": 2}}, "ftl.parity"),
-        ({"nand__program_failures": 0.1}, "nand.program_failures"),
-        ({"nand__die_failures": [{"die": 0, "at": "1ms"}]}, "nand.die_failures|nand.ecc"),
-        ({"scheduler__suspend": "every-safe-point"}, "scheduler.suspend"),
-        ({"zns": {}}, "zns"),
+        ({"nand__ecc": "crc"}, "nand.ecc is given"),
+        ({"ftl__parity": {"stripe": 2}}, "ftl.parity is given"),
+        ({"nand__program_failures": 0.1}, "nand.program_failures is given"),
+        ({"nand__erase_failures": 0.1}, "nand.erase_failures is given"),
+        ({"scheduler__suspend": "every-safe-point"}, "scheduler.suspend is given"),
+        ({"zns": {}}, "zns is given"),
     ],
 )
 def test_what_it_does_not_go_with_is_said_by_name(sets, words):

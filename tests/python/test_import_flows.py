@@ -7,14 +7,13 @@ MQSim's are from CMU-SAFARI's version of October 2022, run with the usual files 
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 
 from conftest import NATIVE, tomllib
-from mqsim_files import changed
+from mqsim_files import changed, mean_latency, run_as_mqsim
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 
@@ -113,16 +112,9 @@ def files_of(tmp_path: Path, drive: dict[str, str], flows: list[dict[str, str]])
 )
 def test_flows_that_differ_have_the_latencies_of_mqsim(cli, tmp_path, drive, flows, means, slack):
     files = files_of(tmp_path, drive, flows)
-    code, out, err = cli("import", "mqsim", *files, "--as", "mqsim", "--out", tmp_path / "out", "--json")
-    assert code == 0, err
-    command = json.loads(out)["commands"][0].split()[1:]
-    code, out, err = cli(*command, "--json")
-    assert code == 0, err
-    for job, mean in zip(json.loads(out)["by_job"], means, strict=True):
-        sides = [side for side in job["latency"].values() if side and side.get("count")]
-        sums = sum(side["count"] * side["mean_ns"] for side in sides)
-        own = sums / sum(side["count"] for side in sides) / 1_000
-        assert own == pytest.approx(mean, rel=slack), job["name"]
+    result = run_as_mqsim(cli, files, tmp_path / "out")
+    for job, mean in zip(result["by_job"], means, strict=True):
+        assert mean_latency(job) == pytest.approx(mean, rel=slack), job["name"]
 
 
 def test_commands_of_each_flow_that_are_fetched_are_bounded_by_themselves(tmp_path):

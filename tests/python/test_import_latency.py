@@ -5,12 +5,10 @@ The numbers are `Device_Response_Time` of MQSim (CMU-SAFARI, October 2022, built
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from conftest import NATIVE
-from mqsim_files import FLOW, alone, changed
+from mqsim_files import FLOW, alone, changed, mean_latency, run_as_mqsim
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 
@@ -64,11 +62,5 @@ CASES = {
 def test_the_mean_latency_is_that_of_mqsim(cli, tmp_path, case):
     values, theirs = CASES[case]
     files = alone(changed(tmp_path / "files", PLAIN | values), f"{FLOW}_Synthetic")
-    code, out, err = cli("import", "mqsim", *files, "--as", "mqsim", "--out", tmp_path / "out", "--json")
-    assert code == 0, err
-    command = json.loads(out)["commands"][0].split()[1:]
-    code, out, err = cli(*command, "--json")
-    assert code == 0, err
-    latencies = [one for one in json.loads(out)["latency"].values() if one["count"]]
-    ours = sum(one["count"] * one["mean_ns"] for one in latencies) / sum(one["count"] for one in latencies)
-    assert ours / 1e3 == pytest.approx(theirs, rel=0.02)
+    ours = mean_latency(run_as_mqsim(cli, files, tmp_path / "out"))
+    assert ours == pytest.approx(theirs, rel=0.02)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import random
 
 import pytest
 
 from conftest import NATIVE
-from mqsim_files import FLOW, alone, changed, outcome
+from mqsim_files import FLOW, alone, changed, mean_latency, outcome, run_as_mqsim
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 PAGE = 16
@@ -155,12 +154,5 @@ def test_a_prepared_drive_has_the_mean_latency_of_mqsim(cli, tmp_path, case):
         **drive,
     }
     files = alone(changed(tmp_path / "files", values), f"{FLOW}_Synthetic")
-    code, out, err = cli("import", "mqsim", *files, "--as", "mqsim", "--out", tmp_path / "out", "--json")
-    assert code == 0, err
-    code, out, err = cli(*json.loads(out)["commands"][0].split()[1:], "--json")
-    assert code == 0, err
-    sides = [side for side in json.loads(out)["latency"].values() if side["count"]]
-    mean = (
-        sum(side["count"] * side["mean_ns"] for side in sides) / sum(side["count"] for side in sides) / 1000
-    )
-    assert mean == pytest.approx(theirs, rel=0.02)
+    ours = mean_latency(run_as_mqsim(cli, files, tmp_path / "out"))
+    assert ours == pytest.approx(theirs, rel=0.02)

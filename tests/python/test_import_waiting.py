@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from conftest import NATIVE
-from mqsim_files import FLOW, alone, changed
+from mqsim_files import FLOW, alone, changed, mean_latency, run_as_mqsim
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 WITHOUT_CACHE = {
@@ -96,11 +94,5 @@ CASES = {
 def test_the_mean_latency_is_that_of_mqsim(cli, tmp_path, case):
     values, theirs = CASES[case]
     files = alone(changed(tmp_path / "files", {**WITHOUT_CACHE, **values}), f"{FLOW}_Synthetic")
-    code, out, err = cli("import", "mqsim", *files, "--as", "mqsim", "--out", tmp_path / "out", "--json")
-    assert code == 0, err
-    code, out, err = cli(*json.loads(out)["commands"][0].split()[1:], "--json")
-    assert code == 0, err
-    sides = [side for side in json.loads(out)["latency"].values() if side["count"]]
-    count = sum(side["count"] for side in sides)
-    mean = sum(side["count"] * side["mean_ns"] for side in sides) / count / 1000
-    assert mean == pytest.approx(theirs, rel=0.02)
+    ours = mean_latency(run_as_mqsim(cli, files, tmp_path / "out"))
+    assert ours == pytest.approx(theirs, rel=0.02)

@@ -1,7 +1,6 @@
 //! Blocks of the media: how far each is programmed and how often it was erased, kept from the commands alone.
 
 use ninescope_engine::View;
-use ninescope_kernel::Ns;
 use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{BlockGroup, DieId, Geometry, Ppa};
 
@@ -88,8 +87,8 @@ impl Blocks {
 
     /// A command was issued: a program takes the next page, a read a page that is programmed.
     #[inline]
-    pub fn issued(&self, now: Ns, command: &FlashCommand, senses_unwritten: bool) -> Checked {
-        let die = command.die;
+    pub fn issued(&self, view: &View<'_>, command: &FlashCommand) -> Checked {
+        let (now, die) = (view.now, command.die);
         for plane in command.addressed_planes() {
             let (block, page) = (command.block[plane], command.page[plane]);
             let pages = self.pages_on_die(die, plane, block);
@@ -101,7 +100,7 @@ impl Blocks {
                     "die {die}, plane {plane}, block {block}: program of page {page}, {pages} pages are programmed"
                 ),
                 CommandKind::Read => require!(
-                    page < pages || senses_unwritten,
+                    page < pages || view.nand.senses_unwritten(),
                     ReadUnprogrammed,
                     now,
                     "die {die}, plane {plane}, block {block}: read of page {page}, {pages} pages are programmed"

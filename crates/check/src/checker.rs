@@ -331,7 +331,7 @@ impl Checker {
             book.issued(view, command)?;
         }
         self.dies.issued(view, command, begins, &mut self.marks)?;
-        self.blocks.issued(view.now, command, view.nand.senses_unwritten())?;
+        self.blocks.issued(view, command)?;
         match &self.copybacks {
             Some(book) => book.issued(view, command, sent)?,
             None => require!(!command.copies, Copyback, view.now, "{command:?} of a drive whose dies copy nothing"),

@@ -27,10 +27,9 @@ impl ForwardingBook {
         if self.forwards != Forwarding::Written {
             return;
         }
-        let before = self.written.insert(lpa, mask).unwrap_or_default();
-        if old != Ppa::UNMAPPED && view.ftl.is_in_flight(old) {
-            self.written.insert(lpa, mask | before);
-        }
+        let waits = old != Ppa::UNMAPPED && view.ftl.is_in_flight(old);
+        let written = self.written.entry(lpa).or_default();
+        *written = if waits { *written | mask } else { mask };
     }
 
     /// A read of sectors of a unit found out where that is.

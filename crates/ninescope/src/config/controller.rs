@@ -78,7 +78,6 @@ pub struct ControllerConfig {
     pub write_completion: WriteCompletion,
     /// What the controller gives of a unit that waits for its program: all of it, the sectors that were written, or nothing, where its
     /// page is sensed on its die for the rest.
-    #[serde(default)]
     pub forwards: Forwarding,
     /// Filled pages of a die that wait for their program [count]; absent: two stripes, or one of each kind of data that `ftl.streams` has, if that is more.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -212,7 +212,7 @@ fn of_another_policy(drive: &Value, key: &str) -> Option<String> {
     is_of_others.then(|| format!("{key}: `{parameter}` is a parameter of {}, not of {chosen}", others.join(" and ")))
 }
 
-/// What is wrong with a table of parameters that chooses no policy, of which some have the first of them.
+/// What is wrong with a table of parameters that chooses no policy, of which some policies have the first.
 fn without_policy(drive: &Value, registry: &str) -> Option<String> {
     let table = registry.split('.').try_fold(drive, |table, key| table.get(key))?.as_table()?;
     let (parameter, _) = table.iter().next()?;
@@ -245,10 +245,12 @@ impl DriveConfig {
             let inner = error.inner().to_string();
             let message = below_key(&path, inner.lines().next().unwrap_or_default());
             let key = message.split(": ").next().filter(|key| key.starts_with(&path)).unwrap_or(&path);
-            let policy = match () {
-                () if message.contains("unknown field `") => of_another_policy(&drive, key),
-                () if message.contains("missing field `policy`") => without_policy(&drive, key),
-                () => None,
+            let policy = if message.contains("unknown field `") {
+                of_another_policy(&drive, key)
+            } else if message.contains("missing field `policy`") {
+                without_policy(&drive, key)
+            } else {
+                None
             };
             // Names of a value are no keys: of these one of the others may be meant, and no key that is like it.
             let is_name = message.contains("unknown variant `");
