@@ -43,6 +43,7 @@ SMALL = [
     "geometry.pages_per_block=8",
     "ftl.over_provisioning=0.9",
 ]
+OF_PAGES = ["geometry.page_size=16KiB", "ftl.mapping_unit=16KiB", "ftl.frontier_planes=1"]
 OF_SECTORS = '{policy="bch",user_data="512B"}'
 # Drives of a few MiB that have, between them, every table; a table that none of them has is put into one.
 DRIVES: dict[str, tuple[str, list[str]]] = {
@@ -65,6 +66,8 @@ DRIVES: dict[str, tuple[str, list[str]]] = {
         ],
     ),
     "a map in flash": ("ssr-dynamic", [*SMALL, "ftl.map=entries"]),
+    "a map of blocks": ("ssr-dynamic", [*SMALL, *OF_PAGES, "ftl.map=bast"]),
+    "a map of blocks that share logs": ("ssr-dynamic", [*SMALL, *OF_PAGES, "ftl.map=fast"]),
     "one memory for all": (
         "ssr-dynamic",
         [

@@ -92,6 +92,11 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
         "steady",
         [some("counters", name) for name in ("copybacks", "copybacks_at_limit")],
     ),
+    "map-of-blocks": (
+        job("randwrite", "4k", 400),
+        "full",
+        [some("block_map", "merges", "full"), some("block_map", "pages_copied")],
+    ),
     "degraded-reads": (
         job("randread", "4k", 4000),
         "full",

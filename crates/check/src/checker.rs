@@ -20,6 +20,7 @@ use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{Cause, Op, Ppa, Source};
 
 use crate::blame::Blame;
+use crate::block_maps::BlockMapBook;
 use crate::blocks::{Blocks, group_of_block};
 use crate::breakage::BadBlockBook;
 use crate::cache_holders::CacheHolders;
@@ -118,6 +119,7 @@ pub struct Checker {
     homes: Option<HomeBook>,
     placement: Option<PlacementBook>,
     zones: Option<ZoneBook>,
+    block_map: Option<BlockMapBook>,
     dram: Option<DramBook>,
     firmware: Option<FirmwareBook>,
     blame: Option<Blame>,
@@ -175,6 +177,7 @@ impl Checker {
             homes: None,
             placement: None,
             zones: None,
+            block_map: None,
             dram: None,
             firmware: None,
             blame: None,
@@ -240,6 +243,7 @@ impl Checker {
         self.homes = HomeBook::started(view);
         self.placement = PlacementBook::started(view);
         self.zones = ZoneBook::started(view);
+        self.block_map = BlockMapBook::started(view);
         self.dram = DramBook::started(view, completes_at_program, lanes, self.level == CheckLevel::Full);
         self.firmware = FirmwareBook::started(view);
         if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {
@@ -273,6 +277,9 @@ impl Checker {
         }
         if let Some(book) = &self.zones {
             book.compare(view)?;
+        }
+        if let Some(book) = &self.block_map {
+            book.sweep(view)?;
         }
         if let Some(book) = &self.bad_blocks {
             book.sweep(view, &self.groups)?;
@@ -455,6 +462,9 @@ impl Checker {
         if let Some(book) = &mut self.zones {
             book.measuring_began();
         }
+        if let Some(book) = &mut self.block_map {
+            book.measuring_began(view);
+        }
     }
 
     fn finished(&mut self, view: &View<'_>, used: &ninescope_engine::Utilization) -> Checked {
@@ -496,6 +506,9 @@ impl Checker {
             book.finished(view, &mut self.marks)?;
         }
         if let Some(book) = &self.trims {
+            book.finished(view)?;
+        }
+        if let Some(book) = &self.block_map {
             book.finished(view)?;
         }
         self.whole_erase.finished(view)?;
@@ -647,6 +660,10 @@ impl Probe for Checker {
                     book.padded(view, last, padding)?;
                     self.space.zone_padded(view, last, padding);
                 }
+                if let Some(book) = &mut self.block_map {
+                    book.padded(view, last, &mut self.marks)?;
+                    self.space.zone_padded(view, last, padding);
+                }
                 self.ledger.padded(view, last, padding);
                 if let Some(book) = &mut self.placement {
                     book.padded(view, last, padding);
@@ -783,6 +800,9 @@ impl Probe for Checker {
                     book.erased(group);
                 }
                 if let Some(book) = &mut self.zones {
+                    book.erased(view, group)?;
+                }
+                if let Some(book) = &mut self.block_map {
                     book.erased(view, group)?;
                 }
                 if let Some(book) = &mut self.copybacks {

@@ -114,8 +114,12 @@ impl Groups {
         let units_per_page = view.ftl.geometry().units_per_page();
         let group = self.handed_out(view, last, false)?;
         let (padded, page_end) = (group.write_pointer - before, group.write_pointer);
-        // A zone that is finished is padded page after page.
-        let most = if view.ftl.zones().is_some() { units_per_page } else { units_per_page - 1 };
+        // A zone that is finished is padded page after page, and so is what a merge has nothing for.
+        let most = if view.ftl.zones().is_some() || view.ftl.block_map().is_some() {
+            units_per_page
+        } else {
+            units_per_page - 1
+        };
         if padded > most || !page_end.is_multiple_of(units_per_page) {
             let what = format!("{padded} units of padding end at unit {page_end} of a group");
             return Err(Rule::ProgramOrder.violated(view.now, what));
@@ -255,7 +259,10 @@ impl Groups {
                 group.valid
             );
             require!(group.readers == 0, EraseUnderRead, now, "group {id} is erased under {} reads", group.readers);
-            let is_filled = group.write_pointer == full || view.ftl.zones().is_some() || group.given_up;
+            let is_filled = group.write_pointer == full
+                || view.ftl.zones().is_some()
+                || view.ftl.block_map().is_some()
+                || group.given_up;
             let goes_on = group.erasing_dies < view.ftl.geometry().stripe_dies();
             require!(
                 group.pending == 0 && is_filled && goes_on,

@@ -10,6 +10,7 @@
 //! * [`oracle`] carries a version with the data of every sector and judges what each read returns.
 
 mod blame;
+mod block_maps;
 mod blocks;
 mod breakage;
 mod cache_holders;

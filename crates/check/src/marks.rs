@@ -48,6 +48,9 @@ marks! {
     ZoneRefuses, "zone_refuses", "A zone refused a command.";
     ZoneClosedForAnother, "zone_closed_for_another", "The drive closed a zone to open another one.";
     ZoneDropsUnits, "zone_drops_units", "A zone was reset of which units were in the controller.";
+    SwitchMerge, "switch_merge", "A log block took the place of the data block as it was.";
+    PartialMerge, "partial_merge", "A log block was filled up from the data block.";
+    FullMerge, "full_merge", "All pages of a logical block were copied into a free block.";
     TrimOfTrimmed, "trim_of_trimmed_unit", "A unit was trimmed that had been trimmed and was in the map still.";
     ReadOfOldData, "read_of_old_data", "A read returned what a unit held before it was trimmed.";
     MovedTrimmed, "moved_trimmed_unit", "Garbage collection moved a unit that had been trimmed.";

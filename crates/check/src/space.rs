@@ -188,7 +188,7 @@ impl Space {
         }
     }
 
-    /// Padding of a zone may begin a group.
+    /// Padding of a zone, or of a merge, may begin a group.
     pub fn zone_padded(&mut self, view: &View<'_>, last: Ppa, units: u32) {
         let (group, offset) = view.ftl.geometry().group_and_offset(last);
         if offset + 1 == units {

@@ -96,8 +96,9 @@ fn walk_partition(view: &View<'_>) -> Checked {
     }
     for group in (0..geometry.groups()).map(BlockGroup) {
         let state = ftl.group(group).state;
-        // Zones that are written know their groups themselves.
-        let is_frontier = state == GroupState::Open && view.ftl.zones().is_none();
+        // Zones that are written know their groups themselves, and so does a map of blocks.
+        let knows_itself = view.ftl.zones().is_some() || view.ftl.block_map().is_some();
+        let is_frontier = state == GroupState::Open && !knows_itself;
         let expected = u32::from(state == GroupState::Free || is_frontier);
         require!(
             listed[group.index()] == expected,

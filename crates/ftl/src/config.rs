@@ -4,6 +4,7 @@ use ninescope_model::{Geometry, Pool, Stream};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::block_map::BlockMapConfig;
 use crate::breakdown::{Breakdown, BreakdownConfig};
 use crate::homes::Homes;
 use crate::partition::{self, Partition};
@@ -48,6 +49,9 @@ pub struct FtlConfig {
     /// The zones that the host's addresses are; absent: they are written in any order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zones: Option<ZoneConfig>,
+    /// The map by block; absent: it is by unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_map: Option<BlockMapConfig>,
     /// Which groups make way so that wear is level.
     #[serde(default, skip_serializing_if = "is_none")]
     pub wear_leveling: WearLevelingConfig,
@@ -82,6 +86,7 @@ impl FtlConfig {
             partitions: Vec::new(),
             homes: Vec::new(),
             zones: None,
+            block_map: None,
             wear_leveling: Default::default(),
             breakdown: None,
             seed: 0,
@@ -95,6 +100,9 @@ impl FtlConfig {
 
     /// The same of a pool of so many block groups.
     pub fn spare_groups_of(&self, groups: u32) -> u32 {
+        if let Some(map) = &self.block_map {
+            return map.spare_blocks();
+        }
         let (of_writes, of_moves) = self.kinds_of_streams();
         // Each kind that is kept apart has a frontier more of what is written, and of garbage collection.
         let of_leveling = u32::from(self.wear_leveling.levels());
@@ -192,7 +200,7 @@ impl FtlConfig {
         let share = self.units_at_rest().div_ceil(geometry.pools());
         let needed = share.div_ceil(geometry.units_per_group()).saturating_add(self.spare_groups_needed());
         if self.logical_units == 0
-            || self.reserve_groups < self.reserve_groups_min()
+            || self.block_map.is_none() && self.reserve_groups < self.reserve_groups_min()
             || needed > geometry.blocks_per_plane
         {
             return Err(FtlError::TooLittleSpare {

@@ -47,6 +47,14 @@ pub struct FtlCounters {
     pub leveled_units: u64,
     /// Times that host writes began to wait for garbage collection in a pool although groups beyond the reserve were free.
     pub host_holds: u64,
+    /// Log blocks that took the place of the data block as they were.
+    pub switch_merges: u64,
+    /// Log blocks that did so when they had been filled up from it.
+    pub partial_merges: u64,
+    /// Logical blocks whose pages were copied into a free block.
+    pub full_merges: u64,
+    /// Log blocks shared by all logical blocks that were emptied by such merges, or held nothing valid.
+    pub log_blocks_emptied: u64,
     /// Block groups erased.
     pub erased_groups: u64,
     /// Units that each stream took, what is written and what is moved of each kind in turn; zeros where streams are not chosen.

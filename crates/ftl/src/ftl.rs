@@ -5,6 +5,7 @@
 //! 32-byte block record of the new one (the frontier's, warm), and the pool's record (warm).
 
 mod breakage;
+mod by_blocks;
 mod by_planes;
 mod collection;
 mod composition;
@@ -22,6 +23,7 @@ use ninescope_kernel::{BitTable, IdTable, NONE, prefetch};
 use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa, Stream};
 
 use crate::block::{BlockRecord, GroupState};
+use crate::block_map::BlockMap;
 use crate::breakdown::Breakdown;
 use crate::config::{FtlConfig, FtlError};
 use crate::counters::FtlCounters;
@@ -161,6 +163,8 @@ pub struct Ftl {
     reclaim_units: Option<Box<ReclaimUnits>>,
     /// The zones, where the host's addresses are zones: nothing is collected then.
     zones: Option<Box<Zones>>,
+    /// The map by block, where it is one: nothing is collected then, and blocks are merged.
+    block_map: Option<Box<BlockMap>>,
     /// Whether the stream choice tells clean data from dirty data.
     knows_clean: bool,
     /// Units of the map, behind those of the host.
@@ -264,6 +268,10 @@ impl Ftl {
                 .placement()
                 .map(|told| Box::new(ReclaimUnits::new(told.clone()))),
             zones,
+            block_map: config.block_map.map(|told| {
+                let (pages, pools) = (geometry.units_per_group(), geometry.pools());
+                Box::new(BlockMap::new(told, config.logical_units, pages, pools))
+            }),
             stream_choice,
             kinds,
             knows_clean,
@@ -309,7 +317,7 @@ impl Ftl {
 
     /// Whether the trigger has host writes wait for a pool's garbage collection.
     pub fn holds_host(&self, pool: Pool) -> bool {
-        self.pools[pool.index()].holds_host
+        self.block_map.is_none() && self.pools[pool.index()].holds_host
     }
 
     /// The drive's shape.
@@ -533,6 +541,9 @@ impl Ftl {
         if self.zones.is_some() {
             return !self.is_being_reset(lpa);
         }
+        if self.block_map.is_some() {
+            return !self.waits_for_merge(lpa);
+        }
         let has_space = &self.has_space[self.kind_of_write(lpa, clean, told) as usize];
         match &self.partitioned {
             None => has_space.next_set(0).is_some(),
@@ -563,6 +574,9 @@ impl Ftl {
     #[allow(clippy::inline_always)]
     #[inline(always)]
     pub fn write_as(&mut self, lpa: Lpa, clean: bool, told: Told) -> Option<Placed> {
+        if self.block_map.is_some() {
+            return self.write_by_block(lpa);
+        }
         let kind = self.kind_of_write(lpa, clean, told);
         let accepting = &self.accepting[kind as usize];
         let position = match &mut self.partitioned {
@@ -837,7 +851,10 @@ impl Ftl {
 
     fn refresh_space(&mut self, pool: Pool) {
         let record = &self.pools[pool.index()];
-        let free = record.free.len() as u32 > self.reserve_groups && !record.holds_host;
+        let free = match &self.block_map {
+            None => record.free.len() as u32 > self.reserve_groups && !record.holds_host,
+            Some(_) => !record.holds_host,
+        };
         let position = self.position_of[pool.index()] as usize;
         let room = self.has_room.get(position);
         for (kind, (has_space, accepting)) in self.has_space.iter_mut().zip(&mut self.accepting).enumerate() {

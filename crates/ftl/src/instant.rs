@@ -53,7 +53,7 @@ impl<'a> InstantDriver<'a> {
     #[inline]
     pub fn write_told(&mut self, lpa: Lpa, told: Told) -> Result<Placed, FtlError> {
         let placed = self.place(lpa, told)?;
-        if placed.opened {
+        if placed.opened || self.ftl.block_map().is_some() {
             self.collect(placed.pool);
         }
         Ok(placed)
@@ -90,7 +90,8 @@ impl<'a> InstantDriver<'a> {
     pub fn write_request(&mut self, units: Range<u32>, told: Told) -> Result<(), FtlError> {
         for unit in units {
             let placed = self.place(Lpa(unit), told)?;
-            if placed.opened && !self.opened.contains(&placed.pool) {
+            let collects = placed.opened || self.ftl.block_map().is_some();
+            if collects && !self.opened.contains(&placed.pool) {
                 self.opened.push(placed.pool);
             }
         }
@@ -117,7 +118,7 @@ impl<'a> InstantDriver<'a> {
             Some(placed) => placed,
             None => self.write_after_collecting(write)?,
         };
-        if placed.closed {
+        if placed.closed || self.ftl.block_map().is_some() {
             self.close(placed.new);
         }
         Ok(placed)
@@ -177,6 +178,7 @@ impl<'a> InstantDriver<'a> {
         loop {
             match self.ftl.gc_next(pool, false) {
                 GcStep::MovePage { first, mask } => self.move_page(pool, first, mask),
+                GcStep::Padded(padded) => self.close(padded.last),
                 GcStep::Erase(group) => drop(self.ftl.erase_ended(group)),
                 GcStep::Retired(_) => {}
                 GcStep::Wait | GcStep::Nothing => {
@@ -197,7 +199,7 @@ impl<'a> InstantDriver<'a> {
                 debug_assert!(false, "the reserve always takes one victim");
                 return;
             };
-            if placed.closed {
+            if placed.closed || self.ftl.block_map().is_some() {
                 self.close(placed.new);
             }
             self.ftl.moved(lpa, self.ftl.residence(from), placed.new);

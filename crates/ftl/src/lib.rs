@@ -6,6 +6,7 @@
 //! not know time: it counts operations, and ages are counted in host writes or closed groups.
 
 mod block;
+pub mod block_map;
 mod breakdown;
 mod config;
 mod counters;

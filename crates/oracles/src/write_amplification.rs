@@ -349,6 +349,21 @@ pub fn fifo_with_trim(spare_factor: f64, trim_share: f64) -> f64 {
     fifo(spare_factor / trim_occupancy(trim_share))
 }
 
+/// BAST (a log block by logical block) with one log block, under uniform random writes of single pages none of which is the first of its
+/// logical block: each write of another logical block than the one before has all pages of that one copied. In the limit of many logical
+/// blocks: that a log block becomes full by writes of one logical block alone is left out.
+pub fn bast_of_one_log_block(logical_blocks: u32, pages_per_block: u32) -> f64 {
+    1.0 + f64::from(pages_per_block) * (1.0 - 1.0 / f64::from(logical_blocks))
+}
+
+/// FAST (log blocks of all) with one random log block, under the same writes: all pages of each logical block are copied that the log block
+/// has pages of when it is full, as many as of so many boxes are hit by so many balls.
+pub fn fast_of_one_random_log_block(logical_blocks: u32, pages_per_block: u32) -> f64 {
+    let boxes = f64::from(logical_blocks);
+    let missed = (f64::from(pages_per_block) * (-1.0 / boxes).ln_1p()).exp();
+    1.0 + boxes * (1.0 - missed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -243,6 +243,9 @@ impl Checker {
         if let Some(book) = &mut self.zones {
             book.written(view, lpa, new)?;
         }
+        if let Some(book) = &mut self.block_map {
+            book.written(view, lpa, new, &mut self.marks)?;
+        }
         self.goes_into_its_partition(view, lpa, new)?;
         self.host_unit_placed(view, (old, new), Some(self.requests.last_of(slot).lane))?;
         if let (Some(book), Some(banks)) = (&mut self.tier, &mut self.banks) {

@@ -59,6 +59,9 @@ impl Checker {
         {
             self.marks.hit(Mark::MovedTrimmed);
         }
+        if let Some(book) = &mut self.block_map {
+            book.moved(view, lpa, to, &mut self.marks)?;
+        }
         if let Some(book) = &mut self.streams {
             book.moved(view, lpa, (from, to), &mut self.marks)?;
         }

@@ -14,6 +14,7 @@ use ninescope_model::units::{Bytes, Duration, Hertz};
 use ninescope_tier::PlacementConfig;
 use ninescope_tier::policies::Below;
 
+use super::block_maps;
 use super::codes::{self, Wants, bytes_at};
 use super::dice::Dice;
 use super::keys::{policy_name, put_at, take_at, text, value_at};
@@ -63,6 +64,7 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
     }
     for (key, policies) in ninescope::policies() {
         let dice = &mut dice.of(key);
+        let policies = &block_maps::without(key, policies);
         let name = dice.policy(key, policies);
         // What pushes back and what makes way is above another medium; placements are set by now.
         let fits = key != "tier.placement" && (!key.starts_with("tier.") || below != Below::Nothing);

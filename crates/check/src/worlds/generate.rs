@@ -2,9 +2,11 @@
 //! that everything collides.
 
 use ninescope::{Plan, PrefillMode, PrefillOrder};
+use ninescope_ftl::FtlConfig;
 use ninescope_kernel::Ns;
 use ninescope_model::{CacheHint, DriveErase, Lba, Op, Request};
 
+use super::block_maps;
 use super::breakage;
 use super::codes;
 use super::copybacks;
@@ -54,25 +56,16 @@ pub fn generate(seed: u64) -> World {
         if placement == "nand-only" {
             zones::divide(&mut dice.of("zones"), &mut world);
         }
+        let by_blocks = placement == "nand-only" && block_maps::take(&mut dice.of("block maps"), &mut world);
         let Ok(plan) = world.plan() else { continue };
         let ftl = plan.shape().ftl.clone();
         if let Some(told) = &ftl.zones {
             world.requests = zones::requests(&mut dice.of("requests of zones"), told, &ftl.geometry, ftl.logical_units);
             return world;
         }
-        divide_cache(&mut dice.of("cache parts"), &mut world);
-        write_through(&mut dice.of("writes through"), &mut world);
-        partitions::divide(&mut dice.of("partitions"), &mut world, &plan.shape().ftl, placement);
-        parity::add(&mut dice.of("parity"), &mut world);
-        superblocks::add(&mut dice.of("superblocks"), &mut world);
-        if placement == "nand-only" {
-            breakage::add(&mut dice.of("breakage"), &mut world);
+        if !by_blocks {
+            add_mechanisms(&dice, &mut world, &ftl, placement);
         }
-        if world.drive.contains_key("geometry") {
-            breakage::level(&mut dice.of("wear leveling"), &mut world);
-        }
-        die_failures::add(&mut dice.of("die failures"), &mut world);
-        copybacks::add(&mut dice.of("copybacks"), &mut world);
         forwarding::add(&mut dice.of("forwarding"), &mut world);
         let Ok(plan) = world.plan() else { continue };
         let hinted = if codes::knows_clean(&world.drive) { dice.chance(90) } else { dice.chance(5) };
@@ -93,6 +86,23 @@ pub fn generate(seed: u64) -> World {
         return world;
     }
     panic!("no drive of seed {seed} is accepted");
+}
+
+/// What some drives have that goes together with most others.
+fn add_mechanisms(dice: &Dice, world: &mut World, ftl: &FtlConfig, placement: &str) {
+    divide_cache(&mut dice.of("cache parts"), world);
+    write_through(&mut dice.of("writes through"), world);
+    partitions::divide(&mut dice.of("partitions"), world, ftl, placement);
+    parity::add(&mut dice.of("parity"), world);
+    superblocks::add(&mut dice.of("superblocks"), world);
+    if placement == "nand-only" {
+        breakage::add(&mut dice.of("breakage"), world);
+    }
+    if world.drive.contains_key("geometry") {
+        breakage::level(&mut dice.of("wear leveling"), world);
+    }
+    die_failures::add(&mut dice.of("die failures"), world);
+    copybacks::add(&mut dice.of("copybacks"), world);
 }
 
 /// What is taken in of some worlds is limited, so much that it shows.

@@ -7,6 +7,7 @@
 //! hunt: many seeds on many cores -> a table of what was met and where
 //! ```
 
+mod block_maps;
 mod breakage;
 mod codes;
 mod copybacks;

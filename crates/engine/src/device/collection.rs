@@ -26,6 +26,7 @@ impl<K: Kind> Device<K> {
                     self.flash.queue_erase(&mut self.run, group);
                     self.flash.send_copies_of(&mut self.run, pool, group);
                 }
+                CollectionStep::Padded { last } => observe!(self, Event::Padded { last }),
                 CollectionStep::Retired(group) => self.group_retired(group)?,
                 CollectionStep::Rest { released } => {
                     if released {

@@ -1,8 +1,8 @@
 //! Garbage collection in time: page reads, moves, programs, erases of each pool.
 
-use ninescope_ftl::{Broken, Ftl, GcStep, Placed};
+use ninescope_ftl::{Broken, Ftl, GcStep, Padded, Placed};
 use ninescope_kernel::{BitTable, Ns, Touched, WakeQueue};
-use ninescope_model::{BlockGroup, DieId, Pool, Ppa};
+use ninescope_model::{BlockGroup, DieId, Pool, Ppa, Stream};
 
 use super::Flash;
 use crate::firmware::Decision;
@@ -116,6 +116,11 @@ pub enum CollectionStep {
     },
     /// Erase a group.
     Erase(BlockGroup),
+    /// Go on: a page that a merge left empty went to its die.
+    Padded {
+        /// Its last unit.
+        last: Ppa,
+    },
     /// Go on: a group of which a program failed is empty and retired.
     Retired(BlockGroup),
     /// Nothing. `released`: host writes that the trigger has wait for garbage collection go on.
@@ -190,6 +195,7 @@ impl Flash {
             GcStep::MovePage { first, mask } => CollectionStep::Read { first, mask },
             GcStep::Erase(group) => CollectionStep::Erase(group),
             GcStep::Retired(group) => CollectionStep::Retired(group),
+            GcStep::Padded(padded) => self.merge_padded(run, pool, padded),
             GcStep::Nothing => self.found_nothing(pool, under_way),
             GcStep::Wait if under_way > 0 => return None,
             GcStep::Wait if self.ftl.refresh_waits(pool) => CollectionStep::SendOpenMoves,
@@ -329,10 +335,19 @@ impl Flash {
     /// Where nothing is under way either, host writes that the trigger has wait for garbage collection go on.
     fn found_nothing(&mut self, pool: Pool, under_way: u32) -> CollectionStep {
         let released = under_way == 0 && self.ftl.gc_rests(pool);
-        if released {
+        if released || self.ftl.merge_lets_host_go_on(pool) {
             self.line.may_go_on();
         }
         CollectionStep::Rest { released }
+    }
+
+    /// A page that a merge leaves empty goes to its die.
+    #[cold]
+    fn merge_padded<Q: WakeQueue>(&mut self, run: &mut Run<Q>, pool: Pool, padded: Padded) -> CollectionStep {
+        let Padded { last, stripe_complete, .. } = padded;
+        run.counters.gc_padded_pages += 1;
+        self.page_filled(run, pool, Stream::GC, (last, last), stripe_complete);
+        CollectionStep::Padded { last }
     }
 
     /// The open page of moves is filled from the next victim; returns whether there may be one.

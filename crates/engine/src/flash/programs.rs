@@ -270,6 +270,10 @@ impl Flash {
         if send {
             self.send_pages(run, pool, stream, last, place.plane_in_group);
         }
+        if self.ftl.block_map().is_some() {
+            // A merge may go on with the page behind it, or a log block be full.
+            self.collection.touch(pool);
+        }
     }
 
     pub(super) fn send_pages<Q: WakeQueue>(
@@ -452,8 +456,8 @@ impl Flash {
         let (group, offset) = self.geometry.group_and_offset(ppa);
         let programmed = offset + self.geometry.units_per_page();
         self.ftl.programmed(group, programmed);
-        if programmed == self.geometry.units_per_group() {
-            // It may be the victim that garbage collection had been waiting for.
+        if programmed == self.geometry.units_per_group() || self.ftl.block_map().is_some() {
+            // It may be the victim that garbage collection had been waiting for, or the page before the next one of a merge.
             self.touch_gc_of(ppa);
         }
         (offset == 0).then_some(group)

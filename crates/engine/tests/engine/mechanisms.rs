@@ -629,6 +629,11 @@ fn ftl_fields(counters: &FtlCounters) -> [(&'static str, u64); 10] {
         map_units: _,
         // Of a trigger that has a scene of its own.
         host_holds: _,
+        // Maps of blocks have tests of their own.
+        switch_merges: _,
+        partial_merges: _,
+        full_merges: _,
+        log_blocks_emptied: _,
         // Of streams that have channels for themselves, see the tests of the translation layer.
         away_units: _,
         // Of streams that are chosen, whose sums the tests of choices have.

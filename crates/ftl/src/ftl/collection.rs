@@ -10,7 +10,7 @@ use std::ops::Range;
 use ninescope_kernel::{BitTable, NONE};
 use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa, Stream};
 
-use super::{Ftl, Placed, Residence};
+use super::{Ftl, Padded, Placed, Residence};
 use crate::block::{BlockRecord, GroupState};
 use crate::policies::CandidateView;
 use crate::policies::gc_trigger::{PoolSpace, TriggerTiming};
@@ -36,6 +36,8 @@ pub enum GcStep {
         /// Units to move, bit `i` for unit `first + i`.
         mask: u32,
     },
+    /// This page was filled with padding: it is to be programmed.
+    Padded(Padded),
     /// Erase this group and report [`Ftl::erase_ended`].
     Erase(BlockGroup),
     /// This group, a program of which failed, was emptied and is retired. Nothing is to be done.
@@ -64,7 +66,7 @@ impl Ftl {
     /// the trigger has host writes wait for does not come by itself, and they go on. Returns whether any waited.
     pub fn gc_rests(&mut self, pool: Pool) -> bool {
         let record = &mut self.pools[pool.index()];
-        if record.erasing > 0 {
+        if record.erasing > 0 || self.block_map.is_some() {
             return false;
         }
         // What was begun is over: it begins again as the trigger has it.
@@ -110,6 +112,9 @@ impl Ftl {
     pub fn gc_next(&mut self, pool: Pool, fill: bool) -> GcStep {
         if self.zones.is_some() {
             return GcStep::Nothing;
+        }
+        if self.block_map.is_some() {
+            return self.next_of_merge(pool);
         }
         loop {
             if self.is_read_only() {
@@ -200,6 +205,9 @@ impl Ftl {
 
     /// Has host writes wait, or go on, after the number of free groups has changed.
     pub(super) fn hold_host(&mut self, pool: Pool) {
+        if self.block_map.is_some() {
+            return;
+        }
         let holds = self.gc_trigger.holds_host(self.space_of(pool));
         let before = std::mem::replace(&mut self.pools[pool.index()].holds_host, holds);
         self.counters.host_holds += u64::from(holds && !before);
@@ -224,6 +232,9 @@ impl Ftl {
     /// happen to a unit that was handed out: its space was counted then.
     #[inline]
     pub fn place_move(&mut self, pool: Pool, lpa: Lpa, from: Ppa) -> Option<Placed> {
+        if self.block_map.is_some() {
+            return self.place_in_merge(pool, lpa, from);
+        }
         let stream = if self.keeps_apart() { self.stream_of_move(pool, lpa, from) } else { Stream::GC };
         if self.leveling.is_some() && self.stream_of_leveling(pool, from).is_some() {
             self.counters.leveled_units += 1;

@@ -23,6 +23,7 @@ impl Ftl {
                     && self.partitioned.is_none()
                     && self.homes.is_none()
                     && self.zones.is_none()
+                    && self.block_map.is_none()
                     && turn < self.geometry.units_per_group() =>
             {
                 self.order = FillingOrder::new(&self.geometry, first, turn);

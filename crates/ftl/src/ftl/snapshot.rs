@@ -58,7 +58,8 @@ impl Snapshot for Ftl {
         self.gc_trigger.save(to)?;
         self.victim_selection.save(to)?;
         self.breakage.as_ref().map_or(Ok(()), |breakage| breakage.save(to))?;
-        self.leveling.as_ref().map_or(Ok(()), |leveling| leveling.save(to))
+        self.leveling.as_ref().map_or(Ok(()), |leveling| leveling.save(to))?;
+        self.block_map.as_ref().map_or(Ok(()), |map| map.save(to))
     }
 
     fn load(&mut self, from: &mut dyn SectionReader) -> Result<(), SnapshotError> {
@@ -95,6 +96,7 @@ impl Snapshot for Ftl {
         self.prepare_zones();
         self.load_breakage(from)?;
         self.load_leveling(from)?;
+        self.load_block_map(from)?;
         self.clear_counters();
         Ok(())
     }
@@ -220,11 +222,13 @@ impl Ftl {
             })?;
             *frontier = Frontier { group, next: block.write_pointer };
         }
+        // Which groups a map by block has open it says itself.
+        let known = |state| {
+            matches!(state, GroupState::Closed | GroupState::Retired)
+                || state == GroupState::Open && self.block_map.is_some()
+        };
         let groups = &self.groups[of_pool.start as usize..of_pool.end as usize];
-        let lost = groups
-            .iter()
-            .zip(&unseen)
-            .position(|(group, &unseen)| unseen && !matches!(group.state, GroupState::Closed | GroupState::Retired));
+        let lost = groups.iter().zip(&unseen).position(|(group, &unseen)| unseen && !known(group.state));
         must_hold(lost.is_none(), || {
             format!("a group of pool {pool} is neither free nor open nor closed nor retired")
         })?;

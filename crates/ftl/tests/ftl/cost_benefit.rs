@@ -74,7 +74,7 @@ fn cost_benefit_takes_a_candidate_with_most_to_gain_for_its_cost() {
             let (group, units) = match ftl.gc_next(Pool(0), false) {
                 GcStep::MovePage { first, mask } => (ftl.geometry().group_and_offset(first).0, Some((first, mask))),
                 GcStep::Erase(group) => (group, None),
-                GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) => break,
+                GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) | GcStep::Padded(_) => break,
             };
             if present != Some(group) {
                 present = Some(group);

@@ -42,7 +42,7 @@ fn collect(ftl: &mut Ftl) {
                     ftl.moved(lpa, from, placed.new);
                 }
                 GcStep::Erase(group) => ftl.erased(group),
-                GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) => break,
+                GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) | GcStep::Padded(_) => break,
             }
         }
     }

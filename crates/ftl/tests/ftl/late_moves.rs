@@ -34,7 +34,7 @@ fn collect(ftl: &mut Ftl) {
                 let placed = ftl.place_move(POOL, lpa, from).expect("there is space for moves");
                 ftl.moved(lpa, ftl.residence(from), placed.new);
             }
-            GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) => return,
+            GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) | GcStep::Padded(_) => return,
         }
     }
 }

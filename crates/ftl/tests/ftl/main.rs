@@ -1,6 +1,7 @@
 //! The tests of the crate from outside: one program, because each program links all of it again.
 
 mod bad_blocks;
+mod block_maps;
 mod cost_benefit;
 mod fdp;
 mod filling;

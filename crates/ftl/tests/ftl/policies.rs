@@ -270,7 +270,7 @@ fn collect_step_by_step(ftl: &mut Ftl, choices: &mut Vec<Choice>) {
         let group = match step {
             GcStep::MovePage { first, .. } => ftl.geometry().group_and_offset(first).0,
             GcStep::Erase(group) => group,
-            GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) => return,
+            GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) | GcStep::Padded(_) => return,
         };
         if present != Some(group) {
             present = Some(group);
@@ -620,7 +620,7 @@ fn one_step(ftl: &mut Ftl) {
                 assert!(ftl.moved(lpa, ftl.residence(from), placed.new));
             }
         }
-        GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) => {
+        GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) | GcStep::Padded(_) => {
             assert!(ftl.gc_rests(Pool(0)), "the host waits for something");
         }
     }

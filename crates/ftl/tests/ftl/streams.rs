@@ -194,7 +194,7 @@ fn collect(ftl: &mut Ftl, pool: Pool) -> u32 {
                 }
             }
             GcStep::Erase(group) => ftl.erased(group),
-            GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) => return moved,
+            GcStep::Wait | GcStep::Nothing | GcStep::Retired(_) | GcStep::Padded(_) => return moved,
         }
     }
 }

@@ -12,6 +12,7 @@ fn config(wear_leveling: WearLevelingConfig, wears_out_after: Option<u32>) -> Ft
     let geometry = Geometry::checked(1, 1, 1, 2, 80, 16, 16_384, 4_096, 1).expect("a legal geometry");
     FtlConfig {
         zones: None,
+        block_map: None,
         geometry,
         logical_units: geometry.units() / 4 * 3,
         translation_units: 0,

@@ -2,6 +2,7 @@
 //!
 //! What is wrong with a description is found here, and named by its key. The rooms must not know what will run on the drive.
 
+mod block_maps;
 mod controller;
 mod copyback;
 mod die_failures;
@@ -176,7 +177,7 @@ impl Assembly {
     /// on small drives these, whose number does not shrink with the drive, eat the over-provisioning.
     pub fn spare_note(&self) -> Option<String> {
         let geometry = &self.geometry;
-        if geometry.pools() == 0 || self.ftl.zones.is_some() {
+        if geometry.pools() == 0 || self.ftl.zones.is_some() || self.ftl.block_map.is_some() {
             return None;
         }
         let share = self.ftl.logical_units.div_ceil(geometry.pools());

@@ -10,7 +10,7 @@ use ninescope_model::{Geometry, Pool, Stream};
 use ninescope_tier::PlacementConfig;
 
 use super::controller::TIME_MAX;
-use super::flash;
+use super::{block_maps, flash};
 use crate::config::LoadedDrive;
 use crate::error::Error;
 
@@ -43,6 +43,11 @@ pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<
         );
     }
     check_policies(drive, &geometry)?;
+    let logical_units = logical_units(u64::from(geometry.units()), over_provisioning) as u32;
+    if let Some(map) = section.map.chosen().by_blocks() {
+        let breakdown = flash::breakdown(drive)?;
+        return block_maps::ftl_config(drive, map, (geometry, logical_units, seed), breakdown.as_ref());
+    }
     if section.streams.knows_clean() && section.gc_reserve_blocks < 2 {
         let message = "must be at least 2 where clean data is kept apart: moves may need a block of either kind";
         return Err(drive.error_at("ftl.gc_reserve_blocks", message));
@@ -50,7 +55,6 @@ pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<
     check_planes_as_die(drive, &geometry)?;
     let breakdown = flash::breakdown(drive)?;
     let kept = u32::from(breakdown.as_ref().is_some_and(BreakdownConfig::breaks_in_use));
-    let logical_units = logical_units(u64::from(geometry.units()), over_provisioning) as u32;
     let (translation_entries, translation_units) = map_pages(drive, &geometry, logical_units)?;
     let config = FtlConfig {
         geometry,
@@ -67,6 +71,7 @@ pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<
         partitions: Vec::new(),
         homes: homes(drive, &geometry)?,
         zones: None,
+        block_map: None,
         breakdown,
         wear_leveling: section.wear_leveling.clone(),
         seed,

@@ -42,6 +42,7 @@ impl Assembly {
             ("super-blocks (ftl.superblock)", ftl.superblock.is_some_and(|superblock| superblock.dies > 1)),
             ("placement handles (ftl.streams)", ftl.streams.name() == "fdp"),
             ("clean data that is kept apart (ftl.streams)", ftl.streams.knows_clean()),
+            ("a map of blocks (ftl.map)", ftl.map.chosen().by_blocks().is_some()),
             ("a map in flash (ftl.map)", ftl.map.chosen().rules().is_some()),
         ];
         others.into_iter().find(|(_, given)| *given).map(|(what, _)| what)

@@ -55,6 +55,9 @@ fn check_drive(assembly: &Assembly) -> Result<u32, &'static str> {
     if assembly.ftl.zones.is_some() {
         return Err("the drive has zones ([zns]), whose pages belong to whoever opened them");
     }
+    if assembly.ftl.block_map.is_some() {
+        return Err("the drive has a map of blocks (ftl.map), whose merges keep everybody waiting");
+    }
     if assembly.engine.write_completion == WriteCompletion::Program {
         return Err("the drive has no write buffer (controller.write_completion = \"program\")");
     }

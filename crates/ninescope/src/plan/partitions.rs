@@ -46,6 +46,9 @@ pub(super) fn check_drive(prefill: PrefillMode, assembly: &Assembly) -> Result<(
     if assembly.ftl.zones.is_some() {
         return Err("do not go with zones ([zns]), which have dies of their own (zns.zone_width)");
     }
+    if assembly.ftl.block_map.is_some() {
+        return Err("do not go with a map of blocks (ftl.map), whose logical blocks go to all planes in turn");
+    }
     if !assembly.ftl.homes.is_empty() {
         return Err("do not go with channels that streams have for themselves (ftl.stream_channels)");
     }

@@ -53,6 +53,10 @@ pub fn preconditioning(
             let message = "prefill = \"steady-composed\" makes all planes like one, and the wear of this drive's is levelled, or its blocks break: use steady-overwritten";
             return Err(Error::Input(message.to_owned()));
         }
+        PrefillMode::SteadyComposed if assembly.ftl.block_map.is_some() => {
+            let message = "prefill = \"steady-composed\" makes places of units of its own, and a map of blocks (ftl.map) has them at their places: use steady-overwritten";
+            return Err(Error::Input(message.to_owned()));
+        }
         PrefillMode::SteadyComposed if assembly.ftl.homes.is_empty() => (uniform(true), None),
         PrefillMode::SteadyComposed => {
             let note = "channels that streams have for themselves (ftl.stream_channels) make planes unlike each other: the \

@@ -83,6 +83,7 @@ impl Composition {
         is_large
             && is_whole
             && config.homes.is_empty()
+            && config.block_map.is_none()
             && !config.stream_choice.remembers()
             && config.victim_selection.chosen().follows_from_groups()
     }

@@ -1,6 +1,7 @@
 //! The result: everything measured, as one JSON value.
 
 mod bad_blocks;
+mod block_map;
 mod declared;
 mod dram;
 mod fdp;
@@ -125,6 +126,9 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, input: &ResultInpu
     }
     if let Some(section) = mapping::section(device, drive.ftl.map.name())? {
         measured["map"] = section;
+    }
+    if let Some(section) = block_map::section(device, drive.ftl.map.name()) {
+        measured["block_map"] = section;
     }
     if let Some(section) = partitions::section(device, &input.assembly.ftl, input.job_names, input.job_partitions) {
         measured["partitions"] = section;

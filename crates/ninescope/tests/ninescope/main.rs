@@ -3,6 +3,7 @@
 
 mod architecture;
 mod bad_input;
+mod block_maps;
 mod cache_parts;
 mod cached_map;
 mod composed;

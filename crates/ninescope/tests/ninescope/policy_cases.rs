@@ -47,6 +47,10 @@ impl Setting {
             Some(("ftl.streams", _)) if self == Self::Flash => {
                 vec!["geometry.blocks_per_plane=30", "geometry.pages_per_block=4", case]
             }
+            // These map pages, each in a block of one plane.
+            Some(("ftl.map", "block" | "bast" | "fast")) => {
+                vec!["geometry.blocks_per_plane=18", "ftl.mapping_unit=16KiB", "ftl.frontier_planes=1", case]
+            }
             Some(("ftl.map", _)) => vec!["geometry.blocks_per_plane=18", case],
             Some(("scheduler.channel", _)) => vec!["geometry.channels=1", "geometry.dies_per_package=2", case],
             _ => vec![case],

@@ -1,7 +1,8 @@
-//! How much of the map is in memory, and in what form.
+//! How much of the map is in memory, and in what form; or whether it is one of blocks.
 
 use std::fmt::Debug;
 
+use ninescope_ftl::block_map::BlockMapConfig;
 use ninescope_kernel::Ns;
 use ninescope_model::policy_registry;
 use ninescope_model::units::Bytes;
@@ -193,13 +194,21 @@ pub fn is_entry_size(size: &Bytes) -> bool {
 pub trait MapParameters {
     /// How the map is cached; `None`: all of it is in memory.
     fn rules(&self) -> Option<MapRules>;
+
+    /// How it is a map of blocks; `None`: it is one of units.
+    fn by_blocks(&self) -> Option<BlockMapConfig> {
+        None
+    }
 }
 
 policy_registry! {
-    /// How much of the map from logical to physical units is in memory.
+    /// How much of the map from logical to physical units is in memory, or whether it is one of blocks.
     MapConfig as dyn MapParameters;
     "ideal" => ideal::Ideal, "all of the map is in memory: no request waits for it, and it is never written";
     "entries" => entries::Entries, "single entries are cached, the map itself lies in flash (DFTL)";
     "pages" => pages::Pages, "whole pages of the map are cached";
     "runs" => runs::Runs, "whole pages are cached, as runs of units that lie side by side (S-FTL)";
+    "block" => block::Block, "a block for each logical block, each page at its place, written anew for what does not fit it";
+    "bast" => bast::Bast, "the same with a log block for each logical block that is overwritten, of a few (BAST)";
+    "fast" => fast::Fast, "the same with log blocks that all logical blocks share, and one for sequential writes (FAST)";
 }

@@ -203,6 +203,7 @@ impl Bench {
             partitions: self.partitions.clone(),
             homes: Vec::new(),
             zones: self.zones.clone(),
+            block_map: None,
             breakdown: self.breakdown.clone(),
             wear_leveling: Default::default(),
             seed: self.seed,
