@@ -90,6 +90,10 @@ DRIVES: dict[str, tuple[str, list[str]]] = {
         ],
     ),
     "zones": ("ssr-dynamic", [*SMALL, "zns={zone_width=1,read_only_zones=[0]}"]),
+    "random write areas": (
+        "ssr-dynamic",
+        [*SMALL, 'zns={zone_width=1,zrwa_size="64KiB",zrwa_granularity="16KiB",zrwa_zones=2}'],
+    ),
     "blocks that break": (
         "ssr-dynamic",
         [

@@ -9,6 +9,7 @@ from conftest import ROOT
 
 DRIVE = ROOT / "examples/drives/zns.toml"
 LOG = ROOT / "examples/jobs/zone-log.toml"
+AREAS = ROOT / "examples/drives/zrwa.toml"
 
 
 def drive(**settings: object) -> ninescope.Drive:
@@ -51,6 +52,16 @@ def test_a_log_of_the_host_moves_what_counts():
     assert not any(result.zns.errors.values())
 
 
+def test_a_job_that_overwrites_one_area_programs_nothing():
+    job = ninescope.Workload.job_file(ROOT / "examples/jobs/zrwa.toml")
+    result = ninescope.Drive.from_file(AREAS).run(job, prefill="none")
+    assert result.zns is not None
+    assert result.zns.zrwa is not None
+    # 64 blocks of 16 KiB that are written in any order, and again.
+    assert (result.zns.zrwa.written_units, result.zns.zrwa.overwritten_units) == (20_000, 20_000 - 256)
+    assert (result.document["operations"]["programs"], result.waf.total) == (0, 0)
+
+
 def test_a_log_needs_zones():
     with pytest.raises(ninescope.ConfigError, match=r"zone_log\.size"):
         ninescope.Drive.from_file(ROOT / "examples/drives/demo.toml").run(ninescope.Workload.job_file(LOG))
@@ -62,6 +73,11 @@ def test_a_log_needs_zones():
         ({"zns__zone_width": 5}, r"zns\.zone_width is 5, it must divide the 16"),
         ({"zns__open_zones": 20}, "a zone that is open is active"),
         ({"ftl__streams": "sepbit"}, r"ftl\.streams does not go with zones"),
+        ({"zns__zrwa_zones": 2}, r"zns\.zrwa_zones is given, and zns\.zrwa_size is not"),
+        (
+            {"zns__zrwa_size": "6KiB"},
+            r"zns\.zrwa_size is 6KiB, it must be a multiple of zns\.zrwa_granularity",
+        ),
     ],
 )
 def test_what_makes_no_zones_is_refused(told, words):

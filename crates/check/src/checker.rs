@@ -653,6 +653,9 @@ impl Probe for Checker {
             Event::ZoneAnswered { slot, lpa, units, command, answer } => {
                 self.zone_answered(view, slot, (command, lpa, units), answer)
             }
+            Event::UnitCommitted { slot, lpa, new, is_written } => {
+                self.unit_committed(view, slot, (lpa, new), is_written)
+            }
             Event::ZoneDropped { dropped } => self.zone_dropped(view, &dropped),
             Event::Padded { last } => {
                 let padding = self.groups.padded(view, last)?;

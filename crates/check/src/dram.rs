@@ -155,7 +155,7 @@ impl DramBook {
         let command = &mut self.commands[slot as usize];
         match from {
             ReadFrom::Media(_) => command.of_media += sectors,
-            ReadFrom::Controller(_) => command.held += sectors,
+            ReadFrom::Controller(_) | ReadFrom::Area => command.held += sectors,
             ReadFrom::Nowhere => {}
         }
     }

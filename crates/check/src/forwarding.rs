@@ -36,7 +36,7 @@ impl ForwardingBook {
     #[inline]
     pub fn read(&self, view: &View<'_>, lpa: Lpa, mask: u32, from: ReadFrom) -> Checked {
         let (place, is_answered) = match from {
-            ReadFrom::Nowhere => return Ok(()),
+            ReadFrom::Nowhere | ReadFrom::Area => return Ok(()),
             ReadFrom::Controller(place) => (place, true),
             ReadFrom::Media(place) => (place, false),
         };

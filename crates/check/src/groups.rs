@@ -87,6 +87,12 @@ impl Groups {
         self.compare_valid(view, new)
     }
 
+    /// A unit of padding was handed out by itself.
+    pub fn hole(&mut self, view: &View<'_>, place: Ppa) -> Checked {
+        self.handed_out(view, place, true)?;
+        self.compare_valid(view, place)
+    }
+
     /// A unit lost its content's only claim to be kept; nothing for an unmapped one.
     #[inline]
     pub fn invalidated(&mut self, view: &View<'_>, old: Ppa) -> Checked {

@@ -51,6 +51,13 @@ marks! {
     SwitchMerge, "switch_merge", "A log block took the place of the data block as it was.";
     PartialMerge, "partial_merge", "A log block was filled up from the data block.";
     FullMerge, "full_merge", "All pages of a logical block were copied into a free block.";
+    ZrwaOverwrite, "zrwa_overwrite", "A unit in a random write area was overwritten there.";
+    ZrwaImplicitCommit, "zrwa_implicit_commit", "A write behind a random write area moved the write pointer.";
+    ZrwaCommit, "zrwa_commit", "The host committed a part of a random write area.";
+    ZrwaHole, "zrwa_hole", "A unit was committed that nobody had written.";
+    ZrwaRead, "zrwa_read", "A read was answered out of a random write area.";
+    ZrwaFinished, "zrwa_finished", "A zone was finished whose random write area held something.";
+    ZrwaDropped, "zrwa_dropped", "A zone was reset whose random write area held something.";
     TrimOfTrimmed, "trim_of_trimmed_unit", "A unit was trimmed that had been trimmed and was in the map still.";
     ReadOfOldData, "read_of_old_data", "A read returned what a unit held before it was trimmed.";
     MovedTrimmed, "moved_trimmed_unit", "Garbage collection moved a unit that had been trimmed.";

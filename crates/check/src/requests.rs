@@ -239,7 +239,7 @@ impl Requests {
             entry.is_void = true;
             return;
         };
-        entry.is_void = matches!(command, ZoneCommand::Finish | ZoneCommand::Open | ZoneCommand::Close);
+        entry.is_void = !matches!(command, ZoneCommand::None | ZoneCommand::Append | ZoneCommand::Reset);
         if !entry.is_void {
             entry.request.lba = Lba(u64::from(first.0) * u64::from(per_unit));
         }

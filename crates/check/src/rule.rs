@@ -111,7 +111,7 @@ rules! {
     ReclaimUnits, "reclaim-units",
         "A reclaim unit holds what was written by one handle, or what was moved of one, or of several that are initially isolated; what is counted of handles is what was seen.";
     Zones, "zones",
-        "A zone takes a command as its state and the limits allow, and says why it does not; it is written in order, each stripe in the next of its block groups, and erased after a reset alone.";
+        "A zone takes a command as its state and the limits allow, and says why it does not; it is written in order, each stripe in the next of its block groups, and erased after a reset alone; what a random write area takes is committed by whole granules, and read there until then.";
     BlockMap, "block-map",
         "In a map of blocks each page of a logical block lies at its place in the block that holds it, or in one of as many log blocks as there may be, and merges are counted as what they leave.";
     Wear, "wear", "Erase counts of the FTL and of the media are the erases seen.";

@@ -8,7 +8,7 @@ use ninescope_media::nand::FlashCommand;
 use ninescope_model::{BlockGroup, Pool, Ppa, Stream};
 
 use crate::blocks::group_of_block;
-use crate::die_sets::{data_dies, parity_die, set_of};
+use crate::die_sets::{data_dies, parity_die, set_of, units_of_stripe};
 use crate::rule::{Checked, require};
 
 /// The checker's own record of a pool.
@@ -123,13 +123,25 @@ impl Space {
     /// A unit of a stream of the host got a place, which a tenant wrote, or the drive.
     #[inline]
     pub fn host_unit(&mut self, view: &View<'_>, place: Ppa, tenant: Option<u16>) -> Checked {
+        self.unit(view, place, tenant, true)
+    }
+
+    /// The same of a unit of a zone that was committed. Of a zone that is finished a stripe that is begun is filled whatever room
+    /// there is.
+    pub fn committed(&mut self, view: &View<'_>, place: Ppa, tenant: u16, is_finished: bool) -> Checked {
+        let geometry = view.ftl.geometry();
+        let is_begun = geometry.group_and_offset(place).1 % units_of_stripe(geometry) > 0;
+        self.unit(view, place, Some(tenant), !(is_finished && is_begun))
+    }
+
+    fn unit(&mut self, view: &View<'_>, place: Ppa, tenant: Option<u16>, needs_room: bool) -> Checked {
         let geometry = view.ftl.geometry();
         let (group, offset) = geometry.group_and_offset(place);
         let pool = geometry.pool_and_block(group).0;
         let die = set_of_pool(view, pool);
         let (of_die, in_all) = (self.buffered[die], self.buffered_in_all);
         require!(
-            self.limits.is_none_or(|limits| of_die < limits.of_die && in_all < limits.of_all),
+            !needs_room || self.limits.is_none_or(|limits| of_die < limits.of_die && in_all < limits.of_all),
             Space,
             view.now,
             "unit {place} goes to die {die}, for which {of_die} pages are in the write buffer, of {in_all} in all; {:?}",

@@ -167,8 +167,10 @@ pub enum Event<'a> {
     /// A command came while the drive is erased, or is about to be, and is aborted.
     CommandAborted { slot: u32 },
     /// A zone answers a command of the host, from the unit `lpa` on: with the first unit that a write goes to, or why it does not take
-    /// it. Of a `command` that is none, `units` are written or, where there are none, read.
+    /// it. Of a `command` that is none, `units` are written or, where there are none, read; of a commit they are those of the zone up to where it goes.
     ZoneAnswered { slot: u32, lpa: Lpa, units: u32, command: ZoneCommand, answer: Result<Lpa, ZoneError> },
+    /// A unit of a zone was committed, and got a place: what its random write area held or, where nobody had written there, padding.
+    UnitCommitted { slot: u32, lpa: Lpa, new: Ppa, is_written: bool },
     /// Of a group of a zone that was reset, what was in the controller is forgotten.
     ZoneDropped { dropped: Dropped },
     /// The open page of a frontier was filled up with padding, up to and with the unit `last`.

@@ -29,4 +29,4 @@ pub use ftl::{BadBlocks, CollectionRules, Ftl, GcStep, Padded, Placed, ResetGrou
 pub use instant::InstantDriver;
 pub use partition::{Partition, Partitions, give_map};
 pub use reclaim_units::{HandleCounts, PlacementCounts, ReclaimUnits, UnitCounts};
-pub use zones::{Zone, ZoneConfig, ZoneCounts, ZoneError, ZoneLayout, ZoneState, Zones};
+pub use zones::{Zone, ZoneConfig, ZoneCounts, ZoneError, ZoneLayout, ZoneState, Zones, ZrwaConfig, ZrwaCounts};

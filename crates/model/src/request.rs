@@ -73,7 +73,7 @@ impl CacheHint {
 /// What a command asks of a zone, beyond reading it and writing it at its write pointer. A command of management is a TRIM that
 /// says so: it moves no data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum ZoneCommand {
     /// Nothing: a read, a write at the write pointer, a TRIM.
@@ -89,11 +89,16 @@ pub enum ZoneCommand {
     Open,
     /// The zone needs no resources of an open one.
     Close,
+    /// The zone is opened with a random write area (Open Zone with ZRWA Allocate).
+    OpenZrwa,
+    /// The write pointer of a zone with a random write area goes to the end of what the command is of (Flush Explicit ZRWA Range).
+    Commit,
 }
 
 impl ZoneCommand {
     /// All of them, in index order.
-    pub const ALL: [Self; 6] = [Self::None, Self::Append, Self::Reset, Self::Finish, Self::Open, Self::Close];
+    pub const ALL: [Self; 8] =
+        [Self::None, Self::Append, Self::Reset, Self::Finish, Self::Open, Self::Close, Self::OpenZrwa, Self::Commit];
 
     /// The word for it in jobs and results.
     pub fn name(self) -> &'static str {
@@ -104,6 +109,8 @@ impl ZoneCommand {
             Self::Finish => "finish",
             Self::Open => "open",
             Self::Close => "close",
+            Self::OpenZrwa => "open-zrwa",
+            Self::Commit => "commit",
         }
     }
 
@@ -177,6 +184,10 @@ pub enum Remark {
     Open,
     /// [`ZoneCommand::Close`].
     Close,
+    /// [`ZoneCommand::OpenZrwa`].
+    OpenZrwa,
+    /// [`ZoneCommand::Commit`].
+    Commit,
     /// [`DriveErase::Format`].
     Format,
     /// [`DriveErase::Sanitize`].
@@ -207,6 +218,8 @@ impl Remark {
             Self::Finish => ZoneCommand::Finish,
             Self::Open => ZoneCommand::Open,
             Self::Close => ZoneCommand::Close,
+            Self::OpenZrwa => ZoneCommand::OpenZrwa,
+            Self::Commit => ZoneCommand::Commit,
             _ => ZoneCommand::None,
         }
     }
@@ -255,6 +268,8 @@ impl From<ZoneCommand> for Remark {
             ZoneCommand::Finish => Self::Finish,
             ZoneCommand::Open => Self::Open,
             ZoneCommand::Close => Self::Close,
+            ZoneCommand::OpenZrwa => Self::OpenZrwa,
+            ZoneCommand::Commit => Self::Commit,
         }
     }
 }

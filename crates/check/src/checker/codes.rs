@@ -99,7 +99,7 @@ impl Checker {
         }
         match from {
             ReadFrom::Media(place) => codes.unit_read(view, place),
-            ReadFrom::Controller(_) | ReadFrom::Nowhere => codes.answered(slot, view.now),
+            ReadFrom::Controller(_) | ReadFrom::Area | ReadFrom::Nowhere => codes.answered(slot, view.now),
         }
     }
 

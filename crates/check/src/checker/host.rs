@@ -339,8 +339,20 @@ impl Checker {
                 self.ledger.units_from_controller += 1;
                 place
             }
+            ReadFrom::Area => {
+                self.ledger.units_from_controller += 1;
+                self.marks.hit(Mark::ZrwaRead);
+                Ppa::UNMAPPED
+            }
             ReadFrom::Media(place) => place,
         };
+        let is_in_area = self.zones.as_ref().is_some_and(|book| book.holds(lpa));
+        require!(
+            is_in_area == (from == ReadFrom::Area),
+            Zones,
+            view.now,
+            "unit {lpa} is read from {from:?}, and an area holds it: {is_in_area}"
+        );
         let mapped = view.ftl.translate(lpa);
         let to_be_found = self.trims.as_ref().map_or(mapped, |book| book.place_of_read(lpa, mapped));
         require!(

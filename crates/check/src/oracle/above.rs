@@ -393,6 +393,9 @@ impl Oracle {
 
     /// The version of a sector where the next read would look for it.
     pub(super) fn version_found(&self, view: &View<'_>, book: Option<&TierBook>, lpa: Lpa, sector: usize) -> Version {
+        if let Some(&content) = self.areas.get(&lpa.0) {
+            return self.contents.version(content, sector);
+        }
         match book.and_then(|book| book.above(lpa.0)) {
             Some((slot, valid)) if valid >> sector & 1 == 1 => self.slot_version(slot, sector),
             _ => self.version_below(view, lpa, sector),

@@ -7,6 +7,7 @@
 //! than [`UNITS_FOLLOWED_MAX`] a fixed share of the units is followed.
 
 mod above;
+mod areas;
 mod behind;
 pub mod content;
 pub mod history;
@@ -87,6 +88,8 @@ pub struct Oracle {
     history: History,
     /// By unit: the version of its zeros, [`NEVER_WRITTEN`] until it is trimmed.
     zeros: Vec<Version>,
+    /// What random write areas of zones hold, by unit.
+    areas: std::collections::BTreeMap<u32, Content>,
     /// By unit: what it held at the start.
     prepared: Vec<bool>,
     commands: Vec<Command>,
@@ -125,6 +128,7 @@ impl Oracle {
             contents: Contents::new(geometry.units(), sectors),
             history: History::new(units, sectors),
             zeros: vec![NEVER_WRITTEN; units as usize],
+            areas: Default::default(),
             prepared: vec![false; (units + of_map) as usize],
             commands: Vec::new(),
             moves: Vec::new(),
@@ -325,6 +329,7 @@ impl Oracle {
             marks.hit(Mark::TrimUnmapped);
         }
         self.superseded(view, lpa, old, marks);
+        self.leaves_area(lpa);
         let version = self.command(slot).version;
         self.is_zeros(lpa, Pending { version, invocation: inside.invocation });
     }
@@ -422,6 +427,11 @@ impl Oracle {
                 let content = self.contents.share(self.contents.at(place));
                 self.require_content_of(view, slot, lpa, place, content)?;
                 ReadUnit { lpa, mask, place, content, zeros: None, arrived: true }
+            }
+            ReadFrom::Area => {
+                let content = self.in_area(lpa);
+                self.require_content_of(view, slot, lpa, Ppa::UNMAPPED, content)?;
+                ReadUnit { lpa, mask, place: Ppa::UNMAPPED, content, zeros: None, arrived: true }
             }
             ReadFrom::Media(place) => {
                 ReadUnit { lpa, mask, place, content: Content::NONE, zeros: None, arrived: false }
@@ -828,7 +838,7 @@ fn stale_words(who: &str, read: &ReadUnit, version: Version, stale: &Stale) -> S
     };
     let from = match (read.zeros, read.place) {
         (Some(_), _) => "nowhere".to_owned(),
-        (None, Ppa::UNMAPPED) => "a slot".to_owned(),
+        (None, Ppa::UNMAPPED) => "a slot, or an area".to_owned(),
         (None, place) => format!("{place}"),
     };
     format!("{who} reads {what} of unit {} (sectors {:#x}) from {from}, {why}", read.lpa, stale.mask)

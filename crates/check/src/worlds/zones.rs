@@ -2,7 +2,7 @@
 //! now and then.
 
 use ninescope::{PrefillMode, PrefillOrder};
-use ninescope_ftl::ZoneConfig;
+use ninescope_ftl::{ZoneConfig, ZrwaConfig};
 use ninescope_kernel::Ns;
 use ninescope_model::{Geometry, Lba, Op, Remark, Request, ZoneCommand};
 use toml::{Table, Value};
@@ -95,6 +95,25 @@ pub(super) fn divide(dice: &mut Dice, world: &mut World) {
         dice.one_of(&[PrefillMode::None, PrefillMode::None, PrefillMode::Footprint, PrefillMode::Full]),
         PrefillOrder::Ascending,
     );
+    give_areas(&mut dice.of("areas"), world);
+}
+
+/// Zones of some drives may have random write areas.
+fn give_areas(dice: &mut Dice, world: &mut World) {
+    let Ok(plan) = world.plan() else { return };
+    let ftl = &plan.shape().ftl;
+    let Some(zones) = ftl.zones.as_ref().filter(|_| dice.chance(50)) else { return };
+    let (capacity, unit) = (zones.pools * ftl.geometry.units_per_group(), u64::from(ftl.geometry.unit_bytes));
+    let granularities: Vec<u32> = (1..=capacity.min(16)).filter(|units| capacity.is_multiple_of(*units)).collect();
+    let granularity = dice.one_of(&granularities);
+    let size = dice.small(1, (capacity / granularity).min(12)) * granularity;
+    put_at(&mut world.drive, "zns.zrwa_size", (u64::from(size) * unit).cast_signed());
+    if granularity > 1 || dice.chance(50) {
+        put_at(&mut world.drive, "zns.zrwa_granularity", (u64::from(granularity) * unit).cast_signed());
+    }
+    if dice.chance(50) {
+        put_at(&mut world.drive, "zns.zrwa_zones", i64::from(dice.small(1, zones.active)));
+    }
 }
 
 /// What the host knows of zones.
@@ -104,6 +123,8 @@ struct Host<'a> {
     per_unit: u32,
     /// Where it believes write pointers to be.
     pointers: Vec<u32>,
+    /// Whether it believes zones to have a random write area.
+    areas: Vec<bool>,
     /// The zones that it works in most.
     hot: Vec<u32>,
 }
@@ -117,6 +138,7 @@ pub(super) fn requests(dice: &mut Dice, zones: &ZoneConfig, geometry: &Geometry,
         capacity: zones.pools * geometry.units_per_group(),
         per_unit: geometry.sectors_per_unit(),
         pointers: vec![0; count as usize],
+        areas: vec![false; count as usize],
         hot: (0..hot).map(|_| dice.small(0, count - 1)).collect(),
     };
     let requests = dice.one_of(&[20, 100, 300, 800, 2_000]);
@@ -140,19 +162,22 @@ impl Host<'_> {
         let zone = if dice.chance(85) { dice.one_of(&self.hot) } else { dice.small(0, all - 1) };
         let first = zone * self.zones.size;
         let units = dice.small(1, most).min(self.capacity);
-        let of = |op: Op, unit: u32, units: u32, zone: ZoneCommand| Request {
-            op,
-            lba: Lba(u64::from(unit) * u64::from(self.per_unit)),
-            sectors: units * self.per_unit,
-            remark: zone.into(),
-            ..Request::default()
-        };
+        if let Some(told) = self.zones.zrwa
+            && dice.chance(if self.areas[zone as usize] { 90 } else { 40 })
+            && let Some(request) = self.of_area(dice, told, zone, units)
+        {
+            return request;
+        }
+        let per_unit = self.per_unit;
+        let of = |op, unit, units, zone| asks(per_unit, op, (unit, units), zone);
         let pointer = self.pointers[zone as usize];
         if dice.chance(wrong) {
             return self
                 .wrong(dice, of(Op::Write, first + pointer.min(self.capacity - units), units, ZoneCommand::None));
         }
         match dice.between(0, 99) {
+            // It takes no append.
+            0..55 if self.areas[zone as usize] => of(Op::Write, first, units, ZoneCommand::Append),
             0..55 if pointer < self.capacity => {
                 let units = units.min(self.capacity - pointer);
                 self.pointers[zone as usize] += units;
@@ -162,7 +187,7 @@ impl Host<'_> {
                 of(Op::Write, unit, units, command)
             }
             0..57 => {
-                self.pointers[zone as usize] = 0;
+                (self.pointers[zone as usize], self.areas[zone as usize]) = (0, false);
                 if dice.chance(50) {
                     of(Op::Trim, first, self.zones.size, ZoneCommand::None)
                 } else {
@@ -170,7 +195,7 @@ impl Host<'_> {
                 }
             }
             57..60 => {
-                self.pointers[zone as usize] = self.capacity;
+                (self.pointers[zone as usize], self.areas[zone as usize]) = (self.capacity, false);
                 of(Op::Trim, first, 1, ZoneCommand::Finish)
             }
             60..63 => of(Op::Trim, first, 1, ZoneCommand::Open),
@@ -182,6 +207,39 @@ impl Host<'_> {
                 of(Op::Read, unit, units.min(end - unit), ZoneCommand::None)
             }
         }
+    }
+
+    /// What concerns the random write area of a zone; nothing where the zone can have none now.
+    fn of_area(&mut self, dice: &mut Dice, told: ZrwaConfig, zone: u32, units: u32) -> Option<Request> {
+        let per_unit = self.per_unit;
+        let of = |op, unit, units, zone| asks(per_unit, op, (unit, units), zone);
+        let (first, end) = (zone * self.zones.size, self.pointers.len() as u32 * self.zones.size);
+        let (pointer, has_area) = (&mut self.pointers[zone as usize], &mut self.areas[zone as usize]);
+        let left = self.capacity - *pointer;
+        if !*has_area {
+            // A zone that is not empty gets none.
+            *has_area = *pointer == 0;
+            return (*has_area || dice.chance(3)).then(|| of(Op::Trim, first, 1, ZoneCommand::OpenZrwa));
+        }
+        let begins = first + *pointer;
+        Some(match dice.between(0, 9) {
+            0..7 => {
+                let reach = if dice.chance(70) { told.size } else { 2 * told.size }.min(left);
+                let units = units.min(reach);
+                let offset = dice.small(0, reach - units);
+                *pointer += (offset + units).saturating_sub(told.size).div_ceil(told.granularity) * told.granularity;
+                of(Op::Write, begins + offset, units, ZoneCommand::None)
+            }
+            7 => {
+                *pointer += dice.small(1, told.size.min(left) / told.granularity) * told.granularity;
+                *has_area = *pointer < self.capacity;
+                of(Op::Trim, first, *pointer, ZoneCommand::Commit)
+            }
+            _ => {
+                let unit = (begins + dice.small(0, told.size)).min(end - 1);
+                of(Op::Read, unit, units.min(end - unit), ZoneCommand::None)
+            }
+        })
     }
 
     /// A write that a zone may refuse.
@@ -197,5 +255,16 @@ impl Host<'_> {
                 ..request
             },
         }
+    }
+}
+
+/// A request of so many units from one on.
+fn asks(per_unit: u32, op: Op, (unit, units): (u32, u32), zone: ZoneCommand) -> Request {
+    Request {
+        op,
+        lba: Lba(u64::from(unit) * u64::from(per_unit)),
+        sectors: units * per_unit,
+        remark: zone.into(),
+        ..Request::default()
     }
 }

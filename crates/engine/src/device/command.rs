@@ -94,7 +94,12 @@ impl<K: Kind> Device<K> {
                 Flow::Zoned => self.zone_is_managed(index),
             },
             Op::Flush => self.start_flush(index),
-            Op::Write => self.enter_link_in(index),
+            Op::Write => {
+                if self.flow == Flow::Zoned {
+                    self.zoned_writes.0 += 1;
+                }
+                self.enter_link_in(index)
+            }
         }
     }
 

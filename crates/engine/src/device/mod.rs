@@ -23,6 +23,7 @@ mod trims;
 mod whole_erase;
 mod write;
 mod zoned;
+mod zrwa;
 
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{NONE, Ns, ResourceId, WakeQueue};
@@ -98,6 +99,8 @@ pub struct Device<K: Kind = Plain> {
     flow: Flow,
     /// Commands that manage zones, and wait for writes, programs or erases.
     zone_works: Vec<ZoneWork>,
+    /// Writes to zones that were taken up, and those whose data have come.
+    zoned_writes: (u64, u64),
     /// The drive is erased as a whole, or is about to be.
     whole_erase: Option<WholeErase>,
     /// What there was when nothing more came from the host.
@@ -232,6 +235,7 @@ impl<K: Kind> Device<K> {
             probe,
             flow,
             whole_erase: None,
+            zoned_writes: (0, 0),
             zone_works: Vec::with_capacity(if flow == Flow::Zoned { config.queue_depth as usize } else { 0 }),
             host_end: None,
             host_end_to_be: None,

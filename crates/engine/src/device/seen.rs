@@ -256,8 +256,9 @@ fn written(ftl: &Ftl, scm: &ScmPart, counters: &EngineCounters) -> Written {
     let (geometry, of_flash) = (ftl.geometry(), ftl.counters());
     let taken = scm.counters(0).host_sectors_taken + scm.counters(1).host_sectors_taken;
     let unit_bytes = u64::from(geometry.unit_bytes);
+    let into_areas = ftl.zones().map_or(0, |zones| zones.zrwa_counts().written_units);
     Written {
-        host: (counters.host_sectors_placed + taken) * SECTOR_BYTES,
+        host: (counters.host_sectors_placed + taken) * SECTOR_BYTES + into_areas * unit_bytes,
         flash: of_flash.programmed_units() * unit_bytes,
         erased: of_flash.erased_groups * u64::from(geometry.units_per_group()) * unit_bytes,
     }

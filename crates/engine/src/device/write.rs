@@ -170,7 +170,7 @@ impl<K: Kind> Device<K> {
         }
         match from {
             ReadFrom::Media(_) => return self.queue_read_modify_write(index, unit..=unit, None),
-            ReadFrom::Controller(_) => self.run.counters.read_modify_write_forwarded += 1,
+            ReadFrom::Controller(_) | ReadFrom::Area => self.run.counters.read_modify_write_forwarded += 1,
             ReadFrom::Nowhere => self.run.counters.read_modify_write_unmapped += 1,
         }
         self.place_or_stall(WriteEntry { merged_with: Some(residence), ..self.entry(index, unit, unit + 1) })

@@ -1,7 +1,8 @@
 //! Zones: commands are judged by the state of their zone, writes go where it says, and what manages zones waits for what it follows.
 //!
 //! A write is judged when its data is in the controller, in the order in which data comes. A reset and a finish begin when all writes
-//! that their zone has taken have their places; the zone is judged then.
+//! that their zone has taken have their places; the zone is judged then. What opens a random write area and what commits it is judged
+//! when the data of writes that were taken up before it are there, as those are: the host need not wait in between.
 
 use ninescope_ftl::{Placed, ZoneError, Zones};
 use ninescope_kernel::{NONE, Ns};
@@ -23,8 +24,19 @@ pub(super) struct ZoneWork {
     slot: u32,
     zone: u32,
     command: ZoneCommand,
+    /// Of a commit: the units of its zone up to which it goes.
+    end: u32,
+    /// Writes that were taken up before it.
+    behind: u64,
     /// When it began; `NEVER` while it waits for writes of its zone, or for others that manage it.
     begun: Ns,
+}
+
+impl ZoneWork {
+    /// Whether it is judged where it came among the writes, as they are, and waits for nothing else.
+    fn is_in_order_of_writes(&self) -> bool {
+        matches!(self.command, ZoneCommand::OpenZrwa | ZoneCommand::Commit)
+    }
 }
 
 impl<K: Kind> Device<K> {
@@ -42,13 +54,27 @@ impl<K: Kind> Device<K> {
     /// The data of a write is in the controller: its zone takes it, or does not.
     #[inline(never)]
     pub(super) fn start_zoned_write(&mut self, index: u32) -> Result<(), SimulationError> {
+        self.zoned_writes.1 += 1;
+        let written = self.judge_write(index);
+        // At the same instant, before the next write is judged.
+        if written.is_ok() && self.zone_works.iter().any(ZoneWork::is_in_order_of_writes) {
+            return self.pump_zones();
+        }
+        written
+    }
+
+    fn judge_write(&mut self, index: u32) -> Result<(), SimulationError> {
         let HostCommand { lba, sectors, fua, remark, .. } = *self.host.command(index);
         let command = remark.zone();
         let per_unit = self.flash.geometry().sectors_per_unit();
         let (lpa, units) = (self.flash.unit_of(lba), sectors / per_unit);
         let is_whole = lba % u64::from(per_unit) == 0 && sectors % per_unit == 0;
         // What is in the controller is safe, and no page of a zone is padded to be on the media earlier.
-        let answer = if is_whole && !fua && matches!(command, ZoneCommand::None | ZoneCommand::Append) {
+        let is_write = is_whole && !fua && matches!(command, ZoneCommand::None | ZoneCommand::Append);
+        if is_write && command == ZoneCommand::None && self.takes_any_order(lpa) {
+            return self.start_write_into_area(index, lpa, units);
+        }
+        let answer = if is_write {
             self.flash.zone_takes(lpa, units, command == ZoneCommand::Append)
         } else {
             Err(ZoneError::InvalidField)
@@ -64,7 +90,7 @@ impl<K: Kind> Device<K> {
     }
 
     /// A command completes with an error.
-    fn zone_refuses(
+    pub(super) fn zone_refuses(
         &mut self,
         index: u32,
         (lpa, units): (Lpa, u32),
@@ -94,6 +120,9 @@ impl<K: Kind> Device<K> {
     #[inline(never)]
     pub(super) fn place_in_zone(&mut self, entry: &mut WriteEntry) -> Result<Placing, SimulationError> {
         let sectors = u64::from(self.flash.geometry().sectors_per_unit());
+        if self.has_area(Lpa(entry.next)) {
+            return self.place_out_of_area(entry);
+        }
         while entry.next < entry.end {
             let lpa = Lpa(entry.next);
             let Some(placed) = self.flash.write_in_zone(lpa) else { return Ok(Placing::Waits) };
@@ -124,14 +153,20 @@ impl<K: Kind> Device<K> {
         let (zone, offset) = layout.zone_and_offset(lpa);
         let is_zone =
             offset == 0 && lba % u64::from(per_unit) == 0 && sectors == layout.size().saturating_mul(per_unit);
+        let end = lba + u64::from(sectors) - u64::from(layout.first_unit(zone).0) * u64::from(per_unit);
+        let is_whole = end.is_multiple_of(per_unit.into());
         let command = match named {
             ZoneCommand::None if is_zone => ZoneCommand::Reset,
+            ZoneCommand::Commit if !is_whole => {
+                return self.zone_refuses(index, (lpa, 0), named, ZoneError::InvalidField);
+            }
             ZoneCommand::None | ZoneCommand::Append => {
                 return self.zone_refuses(index, (lpa, 0), named, ZoneError::InvalidField);
             }
             named => named,
         };
-        self.zone_works.push(ZoneWork { slot: index, zone, command, begun: Ns::NEVER });
+        let (end, behind) = ((end / u64::from(per_unit)) as u32, self.zoned_writes.0);
+        self.zone_works.push(ZoneWork { slot: index, zone, command, end, behind, begun: Ns::NEVER });
         self.pump_zones()
     }
 
@@ -140,8 +175,12 @@ impl<K: Kind> Device<K> {
     pub(super) fn pump_zones(&mut self) -> Result<(), SimulationError> {
         let mut at = 0;
         while let Some(work) = self.zone_works.get(at).copied() {
-            let goes_first = self.zone_works[..at].iter().all(|other| other.zone != work.zone);
-            let waits = work.begun == Ns::NEVER && (!goes_first || self.flash.has_writes_waiting(work.zone));
+            let mut before = self.zone_works[..at].iter().filter(|other| other.zone == work.zone);
+            let waits = if work.is_in_order_of_writes() {
+                self.zoned_writes.1 < work.behind || before.any(|other| other.begun == Ns::NEVER)
+            } else {
+                work.begun == Ns::NEVER && (before.next().is_some() || self.flash.has_writes_waiting(work.zone))
+            };
             if waits || !self.zone_work_goes_on(at, work)? {
                 at += 1;
             }
@@ -162,7 +201,15 @@ impl<K: Kind> Device<K> {
                 return Ok(true);
             }
         }
-        if work.command == ZoneCommand::Finish && self.zone_holds_something(work.zone) {
+        if work.command == ZoneCommand::Commit {
+            // It waits in the line of writes, if at all.
+            self.zone_works.remove(at);
+            return Ok(true);
+        }
+        if work.command == ZoneCommand::Finish
+            && self.zone_holds_something(work.zone)
+            && self.area_is_emptied(work.slot, work.zone)?
+        {
             while let Some(padded) = self.flash.pad_zone(&mut self.run, work.zone) {
                 observe!(self, Event::Padded { last: padded.last });
             }
@@ -178,6 +225,9 @@ impl<K: Kind> Device<K> {
 
     fn begin_zone_work(&mut self, work: ZoneWork) -> Result<Result<(), ZoneError>, SimulationError> {
         let ZoneWork { slot, zone, command, .. } = work;
+        if command == ZoneCommand::Commit {
+            return self.begin_commit(slot, zone, work.end);
+        }
         let Some(zones) = self.flash.zones_mut() else { return Ok(Err(ZoneError::InvalidField)) };
         if let Err(error) = zones.manage(zone, command) {
             return Ok(Err(error));
@@ -214,7 +264,7 @@ impl<K: Kind> Device<K> {
 
     /// One that held nothing is full without a program.
     fn zone_holds_something(&self, zone: u32) -> bool {
-        self.flash.zones().is_some_and(|zones| zones.zone(zone).placed > 0)
+        self.flash.zones().is_some_and(|zones| zones.zone(zone).placed > 0 || zones.has_area(zone))
     }
 
     fn zone_work_is_done(&self, work: ZoneWork) -> bool {
@@ -222,10 +272,8 @@ impl<K: Kind> Device<K> {
         match work.command {
             ZoneCommand::Reset => !ftl.zone_is_being_erased(work.zone),
             ZoneCommand::Finish => {
-                let is_padded = ftl.zones().is_none_or(|zones| {
-                    let placed = zones.zone(work.zone).placed;
-                    placed == 0 || placed == zones.layout().capacity()
-                });
+                let is_whole = |zones: &Zones| zones.zone(work.zone).placed == zones.layout().capacity();
+                let is_padded = !self.zone_holds_something(work.zone) || ftl.zones().is_none_or(is_whole);
                 is_padded && ftl.zone_is_programmed(work.zone)
             }
             _ => true,

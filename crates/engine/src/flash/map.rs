@@ -16,6 +16,8 @@ pub enum ReadFrom {
     Media(Ppa),
     /// From the controller, which still holds what goes to this place.
     Controller(Ppa),
+    /// From the random write area of its zone, which has no place for it yet.
+    Area,
     /// From nowhere: it was never written, or was trimmed, and reads as zeros.
     Nowhere,
 }
@@ -58,6 +60,10 @@ impl Flash {
     pub fn find_content(&self, counters: &mut EngineCounters, lpa: Lpa, mask: impl FnOnce() -> u32) -> ReadFrom {
         let ppa = self.ftl.translate(lpa);
         if ppa == Ppa::UNMAPPED || self.reads_as_trimmed(lpa) {
+            if self.ftl.is_in_area(lpa) {
+                counters.forwarded_units += 1;
+                return ReadFrom::Area;
+            }
             counters.unmapped_units += 1;
             return ReadFrom::Nowhere;
         }

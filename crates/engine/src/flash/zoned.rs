@@ -43,6 +43,13 @@ impl Flash {
         self.ftl.write_in_zone(lpa)
     }
 
+    /// Gives a unit that was committed its place, and says whether it was written; the rest as of [`Ftl::commit_in_zone`].
+    ///
+    /// [`Ftl::commit_in_zone`]: ninescope_ftl::Ftl::commit_in_zone
+    pub fn commit_in_zone(&mut self, lpa: Lpa, needs_room: bool) -> Option<(Placed, bool)> {
+        self.ftl.commit_in_zone(lpa, needs_room)
+    }
+
     /// Pads the next page of a zone that is finished. `None` where nothing is left to pad, or its die does not take it now.
     pub fn pad_zone<Q: WakeQueue>(&mut self, run: &mut Run<Q>, zone: u32) -> Option<Padded> {
         let (first, padded) = self.ftl.pad_zone(zone)?;

@@ -53,3 +53,4 @@ mod trims;
 mod volatile_cache;
 mod whole_erase;
 mod zones;
+mod zrwa;

@@ -8,15 +8,15 @@ use ninescope_kernel::{Ns, Rate};
 use ninescope_model::{BlockGroup, Cause, Op, Remark, Request, ZoneCommand};
 
 /// A page of flash: sensed, programmed, with 1000 ns of channel; a block erased [ns].
-const SENSE: u64 = 100_000;
-const PROGRAM: u64 = 1_001_000;
-const ERASE: u64 = 2_600_000;
+pub const SENSE: u64 = 100_000;
+pub const PROGRAM: u64 = 1_001_000;
+pub const ERASE: u64 = 2_600_000;
 /// Sectors of a unit and of a page.
-const UNIT: u32 = 8;
-const PAGE: u32 = 32;
+pub const UNIT: u32 = 8;
+pub const PAGE: u32 = 32;
 
 /// Two dies on two channels, of four blocks of four pages of four units: zones on so many dies each, of which so many are active.
-fn zoned(dies_of_zone: u32, active: u32) -> Bench {
+pub fn zoned(dies_of_zone: u32, active: u32) -> Bench {
     let mut bench = Bench {
         channels: 2,
         blocks_per_plane: 4,
@@ -35,35 +35,36 @@ fn zoned(dies_of_zone: u32, active: u32) -> Bench {
         active,
         read_only: Vec::new(),
         offline: Vec::new(),
+        zrwa: None,
     });
     bench
 }
 
 /// The first sector of a zone of two dies.
-fn zone(number: u64) -> u64 {
+pub fn zone(number: u64) -> u64 {
     number * 256
 }
 
-fn asks(command: ZoneCommand, lba: u64) -> Request {
+pub fn asks(command: ZoneCommand, lba: u64) -> Request {
     Request { remark: command.into(), ..trim(lba, UNIT) }
 }
 
-fn append(lba: u64, sectors: u32) -> Request {
+pub fn append(lba: u64, sectors: u32) -> Request {
     Request { remark: Remark::Append, ..write(lba, sectors) }
 }
 
-fn errors(device: &Device) -> Vec<(&'static str, u64)> {
+pub fn errors(device: &Device) -> Vec<(&'static str, u64)> {
     let counts = device.seen().ftl.zones().expect("zones").counts().errors;
     let named = ZoneError::ALL.into_iter().map(|error| (error.name(), counts[error as usize]));
     named.filter(|(_, count)| *count > 0).collect()
 }
 
-fn states(device: &Device) -> Vec<ZoneState> {
+pub fn states(device: &Device) -> Vec<ZoneState> {
     let zones = device.seen().ftl.zones().expect("zones");
     (0..zones.layout().zones()).map(|number| zones.zone(number).state).collect()
 }
 
-fn of(device: &Device, op: Op, cause: Cause) -> u64 {
+pub fn of(device: &Device, op: Op, cause: Cause) -> u64 {
     device.meter().ops[op as usize].attribution.total().of(cause)
 }
 

@@ -42,12 +42,32 @@ impl Ftl {
             return None;
         }
         let placed = self.fill_zone(zone, layout.place(zone, offset), lpa, true)?;
-        let before = self.remap(lpa, placed.new);
-        debug_assert!(before == Ppa::UNMAPPED, "a unit of a zone is written once between two resets");
-        self.mapped_units += 1;
-        self.validate(placed.new);
-        self.counters.host_units += 1;
+        self.zone_holds(lpa, placed.new);
         Some(placed)
+    }
+
+    /// A unit of a zone lies there.
+    fn zone_holds(&mut self, lpa: Lpa, place: Ppa) {
+        let before = self.remap(lpa, place);
+        debug_assert!(before == Ppa::UNMAPPED, "a unit of a zone is placed once between two resets");
+        self.mapped_units += 1;
+        self.validate(place);
+        self.counters.host_units += 1;
+    }
+
+    /// Places a unit that was committed, the next one of its zone, and says whether it was written: where nobody had, its place is
+    /// padding. `None` as of [`Ftl::write_in_zone`]; without `needs_room` its die may hold more than it has room for.
+    pub fn commit_in_zone(&mut self, lpa: Lpa, needs_room: bool) -> Option<(Placed, bool)> {
+        let zones = self.zones.as_ref()?;
+        let (zone, offset) = zones.layout().zone_and_offset(lpa);
+        let (place, is_written) = (zones.layout().place(zone, offset), zones.holds(lpa));
+        let placed = self.fill_zone(zone, place, if is_written { lpa } else { Lpa::NONE }, needs_room)?;
+        if is_written {
+            self.zone_holds(lpa, placed.new);
+        } else {
+            self.counters.padding_units += 1;
+        }
+        Some((placed, is_written))
     }
 
     /// The next place of a zone holds a unit, or padding, from now on. `None`: its block is still to be erased, or its die, which
@@ -102,6 +122,12 @@ impl Ftl {
                 return Some((first, Padded { last, written: last, stripe_complete, closed }));
             }
         }
+    }
+
+    /// Whether the newest content of a unit is in the random write area of its zone.
+    #[inline]
+    pub fn is_in_area(&self, lpa: Lpa) -> bool {
+        self.zones.as_ref().is_some_and(|zones| zones.holds(lpa))
     }
 
     /// Whether nothing can be written into the zone of a unit, because its blocks are still to be erased.

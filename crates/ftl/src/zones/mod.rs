@@ -2,16 +2,20 @@
 //! Namespace Command Set). Each lies on the same block groups for good, one in each of its pools, so that there is no map to look
 //! into and no garbage to collect.
 //!
-//! `layout` says where a unit of a zone lies, `state` which commands a zone takes and what becomes of it. Programs, erases and time are
-//! not known here.
+//! `layout` says where a unit of a zone lies, `state` which commands a zone takes and what becomes of it, `area` what a zone with a random
+//! write area takes and commits. Programs, erases and time are not known here.
 
+mod area;
 mod layout;
 mod state;
 
 use std::collections::VecDeque;
 
+use ninescope_model::ZoneCommand;
 use serde::{Deserialize, Serialize};
 
+use area::Areas;
+pub use area::{ZrwaConfig, ZrwaCounts};
 pub use layout::ZoneLayout;
 pub use state::{ZoneError, ZoneState};
 
@@ -31,6 +35,9 @@ pub struct ZoneConfig {
     pub read_only: Vec<u32>,
     /// Zones that can be neither.
     pub offline: Vec<u32>,
+    /// The random write areas that zones may have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zrwa: Option<ZrwaConfig>,
 }
 
 /// What is known of one zone.
@@ -47,8 +54,8 @@ pub struct Zone {
 /// What was counted since the last time counters were set to zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ZoneCounts {
-    /// Commands that were taken, in the order of [`ninescope_model::ZoneCommand::ALL`]; the first are writes at the write pointer.
-    pub commands: [u64; 6],
+    /// Commands that were taken, in the order of [`ZoneCommand::ALL`]; the first are writes at the write pointer.
+    pub commands: [u64; ZoneCommand::ALL.len()],
     /// Commands that were refused, in the order of [`ZoneError::ALL`].
     pub errors: [u64; ZoneError::ALL.len()],
     /// Zones that a write opened.
@@ -74,6 +81,7 @@ pub struct Zones {
     active: u32,
     /// Zones that writes opened, the one that was opened first before the others.
     implicit: VecDeque<u32>,
+    areas: Areas,
     counts: ZoneCounts,
 }
 
@@ -95,6 +103,7 @@ impl Zones {
             open: 0,
             active: 0,
             implicit: VecDeque::with_capacity(config.open as usize + 1),
+            areas: Areas::new(config.zrwa),
             counts: ZoneCounts::default(),
         }
     }
@@ -125,6 +134,11 @@ impl Zones {
         &self.counts
     }
 
+    /// What was counted of random write areas.
+    pub fn zrwa_counts(&self) -> &ZrwaCounts {
+        &self.areas.counts
+    }
+
     /// How many zones are in each state, in the order of [`ZoneState::ALL`].
     pub fn in_states(&self) -> [u32; ZoneState::ALL.len()] {
         let mut counts = [0; ZoneState::ALL.len()];
@@ -135,11 +149,15 @@ impl Zones {
     /// Counts from here on.
     pub fn clear_counts(&mut self) {
         self.counts = ZoneCounts::default();
+        self.areas.counts = ZrwaCounts::default();
     }
 
     /// One more unit of a zone has its place.
     pub(crate) fn placed(&mut self, zone: u32, units: u32) {
-        self.records[zone as usize].placed += units;
+        let record = &mut self.records[zone as usize];
+        record.placed += units;
+        let is_whole = record.placed == self.layout.capacity();
+        self.areas.placed(zone, units, is_whole);
     }
 
     /// So many units never come to the media.

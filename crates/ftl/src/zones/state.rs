@@ -85,11 +85,16 @@ pub enum ZoneError {
     InvalidTransition,
     /// It is no command of a zone (Invalid Field in Command): it is not of whole units, or asks for what a zone cannot do.
     InvalidField,
+    /// As many zones have a random write area as may have one (ZRWA Resources Unavailable).
+    ZrwaUnavailable,
+    /// It asks for a random write area of a zone that is not empty, for what needs one and has none, or for an append to one that has
+    /// (Invalid Zone Operation Request).
+    InvalidOperation,
 }
 
 impl ZoneError {
     /// All of them, in index order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::BoundaryError,
         Self::ZoneIsFull,
         Self::ZoneIsReadOnly,
@@ -99,6 +104,8 @@ impl ZoneError {
         Self::TooManyOpenZones,
         Self::InvalidTransition,
         Self::InvalidField,
+        Self::ZrwaUnavailable,
+        Self::InvalidOperation,
     ];
 
     /// The key in results.
@@ -113,6 +120,8 @@ impl ZoneError {
             Self::TooManyOpenZones => "too_many_open_zones",
             Self::InvalidTransition => "invalid_transition",
             Self::InvalidField => "invalid_field",
+            Self::ZrwaUnavailable => "zrwa_unavailable",
+            Self::InvalidOperation => "invalid_operation",
         }
     }
 }
@@ -131,6 +140,9 @@ impl Zones {
             ZoneState::Full => return Err(ZoneError::ZoneIsFull),
             _ => {}
         }
+        if append && self.takes_any_order(zone) {
+            return Err(ZoneError::InvalidOperation);
+        }
         let begins = if append { record.written } else { offset };
         if u64::from(begins) + u64::from(units) > u64::from(capacity) {
             return Err(ZoneError::BoundaryError);
@@ -138,11 +150,7 @@ impl Zones {
         if begins != record.written {
             return Err(ZoneError::InvalidWrite);
         }
-        if !record.state.is_open() {
-            self.take_resources(record.state)?;
-            self.becomes(zone, ZoneState::ImplicitlyOpened);
-            self.counts.implicit_opens += 1;
-        }
+        self.opens_for_writing(zone)?;
         self.records[zone as usize].written += units;
         if begins + units == capacity {
             self.becomes(zone, ZoneState::Full);
@@ -169,13 +177,18 @@ impl Zones {
     pub fn manage(&mut self, zone: u32, command: ZoneCommand) -> Result<(), ZoneError> {
         let state = self.records[zone as usize].state;
         let goes_to = match (command, state) {
-            (ZoneCommand::None | ZoneCommand::Append, _) => return Err(ZoneError::InvalidField),
+            (ZoneCommand::None | ZoneCommand::Append | ZoneCommand::Commit, _) => return Err(ZoneError::InvalidField),
             (_, ZoneState::ReadOnly | ZoneState::Offline)
-            | (ZoneCommand::Open, ZoneState::Full)
+            | (ZoneCommand::Open | ZoneCommand::OpenZrwa, ZoneState::Full)
             | (ZoneCommand::Close, ZoneState::Empty | ZoneState::Full) => return Err(ZoneError::InvalidTransition),
             (ZoneCommand::Reset, _) => ZoneState::Empty,
             (ZoneCommand::Finish, _) => ZoneState::Full,
             (ZoneCommand::Open, _) => ZoneState::ExplicitlyOpened,
+            (ZoneCommand::OpenZrwa, ZoneState::Empty) => {
+                self.areas.may_open()?;
+                ZoneState::ExplicitlyOpened
+            }
+            (ZoneCommand::OpenZrwa, _) => return Err(ZoneError::InvalidOperation),
             (ZoneCommand::Close, _) => ZoneState::Closed,
         };
         if goes_to.is_open() && !state.is_open() {
@@ -184,8 +197,15 @@ impl Zones {
         self.becomes(zone, goes_to);
         let record = &mut self.records[zone as usize];
         match command {
-            ZoneCommand::Reset => (record.written, record.placed) = (0, 0),
-            ZoneCommand::Finish => record.written = self.layout.capacity(),
+            ZoneCommand::Reset => {
+                (record.written, record.placed) = (0, 0);
+                self.areas.reset(zone);
+            }
+            ZoneCommand::Finish => {
+                record.written = self.layout.capacity();
+                self.areas.finish(zone);
+            }
+            ZoneCommand::OpenZrwa => self.areas.open(zone),
             _ => {}
         }
         self.counts.commands[command as usize] += 1;
@@ -196,6 +216,17 @@ impl Zones {
     pub fn refuse(&mut self, error: ZoneError) -> ZoneError {
         self.counts.errors[error as usize] += 1;
         error
+    }
+
+    /// A write opens a zone that is not open.
+    pub(super) fn opens_for_writing(&mut self, zone: u32) -> Result<(), ZoneError> {
+        let state = self.records[zone as usize].state;
+        if !state.is_open() {
+            self.take_resources(state)?;
+            self.becomes(zone, ZoneState::ImplicitlyOpened);
+            self.counts.implicit_opens += 1;
+        }
+        Ok(())
     }
 
     /// There is room for one more open zone, which was in this state: the drive closes one that a write opened if it must.
@@ -212,7 +243,7 @@ impl Zones {
         Ok(())
     }
 
-    fn becomes(&mut self, zone: u32, state: ZoneState) {
+    pub(super) fn becomes(&mut self, zone: u32, state: ZoneState) {
         let before = std::mem::replace(&mut self.records[zone as usize].state, state);
         if before == state {
             return;

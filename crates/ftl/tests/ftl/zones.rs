@@ -1,6 +1,6 @@
 //! Zones without time: where their units lie, and the state machine, transition by transition.
 
-use ninescope_ftl::{Ftl, FtlConfig, InstantDriver, ZoneConfig, ZoneError, ZoneState, Zones};
+use ninescope_ftl::{Ftl, FtlConfig, InstantDriver, ZoneConfig, ZoneError, ZoneState, Zones, ZrwaConfig};
 use ninescope_model::{Geometry, Lpa, Ppa, ZoneCommand};
 
 use ZoneState::{Closed, Empty, ExplicitlyOpened, Full, ImplicitlyOpened, Offline, ReadOnly};
@@ -12,7 +12,7 @@ fn config(pools: u32, size: u32, open: u32, active: u32) -> FtlConfig {
     let bad = |zone| if pools == 2 { vec![zone] } else { Vec::new() };
     FtlConfig {
         logical_units: size * 4 / pools * 5,
-        zones: Some(ZoneConfig { pools, size, open, active, read_only: bad(8), offline: bad(9) }),
+        zones: Some(ZoneConfig { pools, size, open, active, read_only: bad(8), offline: bad(9), zrwa: None }),
         seed: 1,
         ..FtlConfig::bare(geometry)
     }
@@ -165,4 +165,75 @@ fn a_drive_is_filled_zone_by_zone() {
     assert_eq!((states, zones.resources()), ([Full, Empty, Full], (0, 0)));
     assert_eq!((ftl.mapped_units(), ftl.counters().programmed_units()), (48, 48));
     assert_eq!((ftl.translate(Lpa(52)), ftl.translate(Lpa(24))), (zones.layout().place(2, 0), Ppa::UNMAPPED));
+}
+
+/// The same zones, which take 24 units, with areas of six that are committed by three, of which there may be two.
+fn zones_with_areas() -> Zones {
+    let mut config = config(2, 24, 3, 3);
+    config.zones.as_mut().expect("zones").zrwa = Some(ZrwaConfig { size: 6, granularity: 3, zones: 2 });
+    Ftl::new(&config).expect("a drive").zones().expect("zones").clone()
+}
+
+#[test]
+fn an_area_is_given_to_an_empty_zone_and_kept_until_that_is_full_or_empty() {
+    let mut zones = zones_with_areas();
+    let open = |zones: &mut Zones, zone| zones.manage(zone, ZoneCommand::OpenZrwa);
+    assert_eq!((open(&mut zones, 0), open(&mut zones, 1)), (Ok(()), Ok(())));
+    assert_eq!(
+        (open(&mut zones, 2), open(&mut zones, 0)),
+        (Err(ZoneError::ZrwaUnavailable), Err(ZoneError::InvalidOperation))
+    );
+    assert_eq!(
+        (open(&mut zones, 8), open(&mut zones, 9)),
+        (Err(ZoneError::InvalidTransition), Err(ZoneError::InvalidTransition))
+    );
+    assert_eq!((zones.zone(0).state, zones.manage(0, ZoneCommand::Close)), (ExplicitlyOpened, Ok(())));
+    assert_eq!(open(&mut zones, 2), Err(ZoneError::ZrwaUnavailable), "a closed zone keeps it");
+    // A write opens it again, and a commit does so, too.
+    assert_eq!((zones.write_into_area(Lpa(5), 1), zones.zone(0).state), (Ok(0..0), ImplicitlyOpened));
+    assert_eq!(zones.manage(0, ZoneCommand::Close), Ok(()));
+    assert_eq!((zones.commit(0, 6), zones.zone(0).state), (Ok(0..6), ImplicitlyOpened));
+    assert_eq!(zones.manage(1, ZoneCommand::Finish), Ok(()));
+    assert_eq!((open(&mut zones, 1), open(&mut zones, 2)), (Err(ZoneError::InvalidTransition), Ok(())));
+    assert_eq!(zones.manage(2, ZoneCommand::Reset), Ok(()));
+    assert_eq!(open(&mut zones, 2), Ok(()));
+    for end in [12, 18, 24] {
+        assert_eq!(zones.commit(0, end), Ok(end - 6..end));
+    }
+    assert_eq!((zones.zone(0).state, open(&mut zones, 3)), (Full, Ok(())));
+}
+
+#[test]
+fn a_write_behind_an_area_moves_the_pointer_by_the_least_granules_that_reach() {
+    // Of an area of six units: where a write ends, and how far the pointer goes.
+    for (end, pointer) in [(1, 0), (6, 0), (7, 3), (9, 3), (10, 6), (12, 6)] {
+        let mut zones = zones_with_areas();
+        assert_eq!(zones.manage(0, ZoneCommand::OpenZrwa), Ok(()));
+        assert_eq!(zones.write_into_area(Lpa(end - 1), 1), Ok(0..pointer), "to {end}");
+        assert_eq!(zones.zone(0).written, pointer);
+    }
+    let mut zones = zones_with_areas();
+    assert_eq!(zones.manage(0, ZoneCommand::OpenZrwa), Ok(()));
+    assert_eq!(
+        zones.write_into_area(Lpa(12), 1),
+        Err(ZoneError::InvalidWrite),
+        "as much again is behind it, and no more"
+    );
+    assert_eq!(zones.write_into_area(Lpa(23), 2), Err(ZoneError::BoundaryError));
+    assert_eq!(zones.write(Lpa(0), 1, true), Err(ZoneError::InvalidOperation), "no append");
+    assert_eq!(zones.write_into_area(Lpa(0), 12), Ok(0..6), "of twelve units six are in the area");
+    assert_eq!(zones.write_into_area(Lpa(5), 1), Err(ZoneError::InvalidWrite), "before the write pointer");
+    assert_eq!((zones.holds(Lpa(0)), zones.holds(Lpa(11)), zones.holds(Lpa(12))), (true, true, false));
+    // Twelve more, of which the first six were there: three and three of them are committed.
+    assert_eq!(zones.write_into_area(Lpa(6), 12), Ok(6..12));
+    let counts = zones.zrwa_counts();
+    assert_eq!((counts.written_units, counts.overwritten_units, counts.implicit_commits), (24, 6, 2));
+    let refused = [(12, ZoneError::BoundaryError), (19, ZoneError::BoundaryError), (16, ZoneError::InvalidField)];
+    for (end, error) in refused {
+        assert_eq!(zones.commit(0, end), Err(error), "to {end}");
+    }
+    assert_eq!(zones.commit(0, 15), Ok(12..15));
+    assert_eq!(zones.manage(0, ZoneCommand::Reset), Ok(()));
+    assert_eq!(zones.zrwa_counts().dropped_units, 18, "nothing of it had a place");
+    assert_eq!(zones.commit(0, 3), Err(ZoneError::InvalidOperation));
 }

@@ -1,7 +1,7 @@
 //! The zones of a drive, and what does not go with them.
 
 use ninescope_engine::{Interface, WriteCompletion};
-use ninescope_ftl::{FtlConfig, ZoneConfig};
+use ninescope_ftl::{FtlConfig, ZoneConfig, ZrwaConfig};
 use ninescope_model::Geometry;
 use ninescope_model::units::Bytes;
 
@@ -60,6 +60,7 @@ pub fn ftl_config(drive: &LoadedDrive, zns: &ZnsConfig, geometry: Geometry, seed
             active,
             read_only: zns.read_only_zones.clone(),
             offline: zns.offline_zones.clone(),
+            zrwa: zrwa(drive, zns, &geometry, (capacity, active))?,
         }),
         ..no_ftl(geometry, seed)
     })
@@ -97,6 +98,42 @@ fn size(
         return refused(format!("and {zones} zones are more mapping units than a 32-bit address can name"));
     }
     Ok((bytes / unit) as u32)
+}
+
+/// The random write areas of zones that take so many units, of which so many may be active.
+fn zrwa(
+    drive: &LoadedDrive,
+    zns: &ZnsConfig,
+    geometry: &Geometry,
+    (capacity, active): (u64, u32),
+) -> Result<Option<ZrwaConfig>, Error> {
+    let Some(size) = zns.zrwa_size else {
+        let others =
+            [("zns.zrwa_granularity", zns.zrwa_granularity.is_some()), ("zns.zrwa_zones", zns.zrwa_zones.is_some())];
+        return match others.into_iter().find(|(_, given)| *given) {
+            Some((key, _)) => Err(drive.error_at(key, "is given, and zns.zrwa_size is not")),
+            None => Ok(None),
+        };
+    };
+    let unit = u64::from(geometry.unit_bytes);
+    let (granularity, capacity) = (zns.zrwa_granularity.unwrap_or(Bytes(unit)), Bytes(capacity * unit));
+    let refused = |key, bytes: Bytes, problem: String| Err(drive.error_at(key, &format!("is {bytes}, {problem}")));
+    if granularity.0 == 0 || !granularity.0.is_multiple_of(unit) || !capacity.0.is_multiple_of(granularity.0) {
+        let problem = format!("it must be a multiple of ftl.mapping_unit, {}, that divides {capacity}", Bytes(unit));
+        return refused("zns.zrwa_granularity", granularity, format!("{problem}, which a zone takes"));
+    }
+    if size.0 == 0 || !size.0.is_multiple_of(granularity.0) {
+        return refused("zns.zrwa_size", size, format!("it must be a multiple of zns.zrwa_granularity, {granularity}"));
+    }
+    if size.0 > capacity.0 {
+        return refused("zns.zrwa_size", size, format!("and a zone takes {capacity}"));
+    }
+    let zones = zns.zrwa_zones.unwrap_or(active);
+    if zones == 0 {
+        return Err(drive.error_at("zns.zrwa_zones", "must not be zero"));
+    }
+    let units = |bytes: Bytes| (bytes.0 / unit) as u32;
+    Ok(Some(ZrwaConfig { size: units(size), granularity: units(granularity), zones: zones.min(active) }))
 }
 
 /// What does not go with zones, by its key.

@@ -33,4 +33,18 @@ pub struct ZnsConfig {
     /// Zones that can be neither read nor written [numbers from 0].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub offline_zones: Vec<u32>,
+    /// What the random write area of a zone spans behind its write pointer, in which it takes writes in any order and again (ZRWASZ);
+    /// absent: no zone can have one [B].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub zrwa_size: Option<Bytes>,
+    /// The write pointer of a zone with such an area moves by multiples of this (ZRWAFG), which divides the area and what a zone takes;
+    /// absent: `ftl.mapping_unit` [B].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub zrwa_granularity: Option<Bytes>,
+    /// Zones that may have such an area at a time (NUMZRWA), at most those that may be active; absent: all of these [count].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub zrwa_zones: Option<u32>,
 }

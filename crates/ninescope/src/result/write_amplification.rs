@@ -22,7 +22,9 @@ pub fn section(device: &Seen<'_>) -> Value {
     let units = device.ftl.counters();
     let unit_bytes = u64::from(device.ftl.geometry().unit_bytes);
     let written = device.written();
-    let placed = device.counters.host_sectors_placed * SECTOR_BYTES;
+    // What the host wrote into random write areas of zones is in the divisor, and goes to flash as it is committed.
+    let committed = device.ftl.zones().map_or(0, |zones| zones.zrwa_counts().committed_units);
+    let placed = device.counters.host_sectors_placed * SECTOR_BYTES + committed * unit_bytes;
     let lanes = [
         ("host", placed),
         ("partial_writes", units.host_units * unit_bytes - placed),

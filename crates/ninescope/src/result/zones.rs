@@ -16,7 +16,7 @@ pub fn section(device: &Seen<'_>) -> Option<Value> {
         .into_iter()
         .map(|command| {
             let name = if command == ZoneCommand::None { "write" } else { command.name() };
-            (name.to_owned(), json!(counts.commands[command as usize]))
+            (name.replace('-', "_"), json!(counts.commands[command as usize]))
         })
         .collect();
     let errors: Map<String, Value> = ZoneError::ALL
@@ -27,7 +27,7 @@ pub fn section(device: &Seen<'_>) -> Option<Value> {
     let states: Map<String, Value> =
         ZoneState::ALL.into_iter().map(|state| (state.name().to_owned(), json!(in_states[state as usize]))).collect();
     let (open, active) = zones.limits();
-    Some(json!({
+    let mut section = json!({
         "zones": layout.zones(),
         "zone_bytes": u64::from(layout.size()) * unit_bytes,
         "zone_capacity_bytes": u64::from(layout.capacity()) * unit_bytes,
@@ -40,7 +40,21 @@ pub fn section(device: &Seen<'_>) -> Option<Value> {
         "implicit_closes": counts.implicit_closes,
         "zones_filled": counts.filled,
         "dropped_units": counts.dropped_units,
-    }))
+    });
+    if let Some(told) = zones.zrwa() {
+        let counts = zones.zrwa_counts();
+        section["zrwa"] = json!({
+            "size_bytes": u64::from(told.size) * unit_bytes,
+            "granularity_bytes": u64::from(told.granularity) * unit_bytes,
+            "zones_max": told.zones,
+            "written_units": counts.written_units,
+            "overwritten_units": counts.overwritten_units,
+            "implicit_commits": counts.implicit_commits,
+            "committed_units": counts.committed_units,
+            "dropped_units": counts.dropped_units,
+        });
+    }
+    Some(section)
 }
 
 /// The section `zone_log`; absent where no requests went to a log on zones.
