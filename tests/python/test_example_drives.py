@@ -184,7 +184,15 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
     "without-dram": (job("randread", "4k", 4000), "full", [some("counters", "map_page_reads")]),
     "without-zones": (job("randwrite", "16k", 4000), "steady", [some("ftl", "gc_victims")]),
     "zns": ("zone-append", "none", [some("ftl", "host_units")]),
-    "zrwa": ("zrwa", "none", [some("zns", "zrwa", "overwritten_units")]),
+    "zrwa": (
+        "zrwa-log",
+        "none",
+        [
+            some("zns", "zrwa", "overwritten_units"),
+            some("zns", "zrwa", "implicit_commits"),
+            some("zns", "commands", "commit"),
+        ],
+    ),
 }
 """Of each drive a job or the name of an example's, what the drive holds before, and what is to be seen."""
 

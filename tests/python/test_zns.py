@@ -52,6 +52,24 @@ def test_a_log_of_the_host_moves_what_counts():
     assert not any(result.zns.errors.values())
 
 
+def test_a_log_overwrites_what_lies_in_the_area_of_its_zone():
+    result = ninescope.Drive.from_file(AREAS).run(
+        ninescope.Workload.job_file(ROOT / "examples/jobs/zrwa-log.toml")
+    )
+    log, zones = result.document["zone_log"], result.zns
+    assert zones is not None
+    assert zones.zrwa is not None
+    # A block of the log is a unit of the drive four times over, and no command was refused.
+    assert not any(zones.errors.values())
+    assert zones.zrwa.overwritten_units == 4 * log["overwritten_blocks"] > 0
+    # What was overwritten never came to flash; what is moved is written beside the areas.
+    absorbed = zones.zrwa.overwritten_units / (result.document["waf"]["host_bytes"] / 4096)
+    assert result.waf.total == pytest.approx(1 - absorbed, abs=0.01)
+    # Of each zone of the log the last area is committed by the host.
+    assert zones.commands["open_zrwa"] - zones.commands["commit"] in (0, 1)
+    assert "random write areas" in str(result)
+
+
 def test_a_job_that_overwrites_one_area_programs_nothing():
     job = ninescope.Workload.job_file(ROOT / "examples/jobs/zrwa.toml")
     result = ninescope.Drive.from_file(AREAS).run(job, prefill="none")

@@ -17,4 +17,4 @@ pub use job::{
     AccessPattern, AddressDistribution, EachPass, Extent, Grid, JobConfig, JobError, JobRegion, RateProcess,
     SizeNormal, SizeRange, SizeSplit, SyntheticJob, Zone,
 };
-pub use zone_log::{ZoneLog, ZoneLogConfig, ZoneSpace};
+pub use zone_log::{ZoneLog, ZoneLogConfig, ZoneSpace, ZrwaSpace};

@@ -15,6 +15,8 @@ pub struct ZoneLogStatistics {
     pub written_blocks: u64,
     /// Of these, those that were written in part, so that the rest was read.
     pub merged_blocks: u64,
+    /// Of those that it wrote, blocks that were overwritten in the random write area of their zone.
+    pub overwritten_blocks: u64,
     /// Blocks that the cleaner moved.
     pub moved_blocks: u64,
     /// Zones that it reset.
@@ -22,7 +24,8 @@ pub struct ZoneLogStatistics {
 }
 
 impl ZoneLogStatistics {
-    /// Blocks written to the drive for each that the host wrote; `None` where it wrote nothing.
+    /// Blocks written to the drive for each that the host wrote, those among them that random write areas absorb; `None` where it
+    /// wrote nothing.
     pub fn write_amplification(&self) -> Option<f64> {
         let all = (self.written_blocks + self.moved_blocks) as f64;
         (self.written_blocks > 0).then(|| all / self.written_blocks as f64)

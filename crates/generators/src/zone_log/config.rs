@@ -34,6 +34,10 @@ pub struct ZoneLogConfig {
     pub logs: u32,
     /// Writes go where the drive says (Zone Append); `false`: to the write pointer.
     pub append: bool,
+    /// Its zones have a random write area: what lies in that of its log is overwritten there. Writes go to their places then, and not
+    /// where the drive says (`append = false`).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub zrwa: bool,
     /// Which zone is cleaned next.
     pub cleaning: CleaningOrder,
     /// Zones that are kept free for the cleaner [count].
@@ -50,6 +54,7 @@ impl Default for ZoneLogConfig {
             block: Bytes(4096),
             logs: 1,
             append: true,
+            zrwa: false,
             cleaning: CleaningOrder::Greedy,
             free_zones: 2,
             full: true,
@@ -72,6 +77,19 @@ pub struct ZoneSpace {
     pub open: u32,
     /// Those that cannot be written.
     pub bad: Vec<u32>,
+    /// The random write areas that zones may have.
+    pub zrwa: Option<ZrwaSpace>,
+}
+
+/// The random write areas of a drive, as far as a store has to know them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ZrwaSpace {
+    /// What each spans [512 B].
+    pub size: u64,
+    /// The write pointer moves by multiples of this [512 B].
+    pub granularity: u64,
+    /// How many zones may have one.
+    pub zones: u32,
 }
 
 /// The most blocks of a store: their numbers have 32 bits.
@@ -107,6 +125,7 @@ impl ZoneLogConfig {
             let problem = format!("{} and the cleaner's, and the drive may have {} open zones", self.logs, space.open);
             return refused("zone_log.logs", problem);
         }
+        self.validate_zrwa(space)?;
         let per_zone = space.capacity * SECTOR_BYTES / block;
         let blocks = self.size.0 / block;
         let good = u64::from(space.zones) - space.bad.len() as u64;
@@ -121,5 +140,23 @@ impl ZoneLogConfig {
             return refused("zone_log.size", problem);
         }
         Ok((blocks as u32, per_zone as u32))
+    }
+
+    fn validate_zrwa(&self, space: &ZoneSpace) -> Result<(), JobError> {
+        let refused = |problem: String| Err(JobError::new("zone_log.zrwa", problem));
+        match space.zrwa {
+            _ if !self.zrwa => Ok(()),
+            None => refused("is asked for, and zones of the drive have no random write areas (zns.zrwa_size)".into()),
+            Some(_) if self.append => {
+                refused("goes with append = false: the host says where in an area it writes".into())
+            }
+            Some(areas) if areas.zones < self.logs => {
+                refused(format!("is asked for by {} logs, and {} zones may have one", self.logs, areas.zones))
+            }
+            Some(areas) if areas.size * SECTOR_BYTES < self.block.0 => {
+                refused(format!("is of {}, less than {}, a block", Bytes(areas.size * SECTOR_BYTES), self.block))
+            }
+            Some(_) => Ok(()),
+        }
     }
 }

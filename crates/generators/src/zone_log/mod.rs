@@ -9,5 +9,5 @@ mod config;
 mod log;
 mod stage;
 
-pub use config::{CleaningOrder, ZoneLogConfig, ZoneSpace};
+pub use config::{CleaningOrder, ZoneLogConfig, ZoneSpace, ZrwaSpace};
 pub use stage::ZoneLog;

@@ -6,7 +6,7 @@ use ninescope_model::{
     Arrival, Lba, Op, Remark, Request, SECTOR_BYTES, Workload, WorkloadError, ZoneCommand, ZoneLogStatistics,
 };
 
-use super::config::{ZoneLogConfig, ZoneSpace};
+use super::config::{ZoneLogConfig, ZoneSpace, ZrwaSpace};
 use super::log::Log;
 use crate::JobError;
 
@@ -17,9 +17,19 @@ pub struct ZoneLog {
     space: ZoneSpace,
     log: Log,
     block_sectors: u64,
+    /// By log, but for the cleaner's: the random write area of its open zone.
+    areas: Vec<Option<Area>>,
     /// Requests to the drive that are made and not yet asked for.
     out: VecDeque<Request>,
     statistics: ZoneLogStatistics,
+}
+
+/// The random write area of the open zone of a log.
+#[derive(Clone, Copy, Debug)]
+struct Area {
+    zone: u32,
+    /// Where it begins: the write pointer, when all that was asked for is done [512 B from the beginning of the zone].
+    pointer: u64,
 }
 
 impl ZoneLog {
@@ -39,6 +49,7 @@ impl ZoneLog {
             workload,
             log,
             block_sectors: config.block.0 / SECTOR_BYTES,
+            areas: vec![None; config.logs as usize],
             config,
             space,
             out: VecDeque::with_capacity(64),
@@ -64,12 +75,14 @@ impl ZoneLog {
         let zone = if op == Op::Write && self.config.append { ZoneCommand::Append } else { ZoneCommand::None };
         let (sector, sectors) = (self.sector(place), self.block_sectors as u32);
         let follows = !place.is_multiple_of(self.log.per_zone());
-        // What the host asks for stays as large as it was.
+        // What the host asks for stays as large as it was, and an area takes as much as it spans at a time.
+        let area = self.areas_told().filter(|_| op == Op::Write).map_or(u64::MAX, |areas| areas.size);
+        let most = u64::from(like.sectors).max(self.block_sectors).min(area);
         if let Some(last) = self.out.back_mut()
             && follows
             && (last.op, last.remark.zone()) == (op, zone)
             && last.end() == sector
-            && u64::from(last.sectors + sectors) <= u64::from(like.sectors).max(self.block_sectors)
+            && u64::from(last.sectors + sectors) <= most
         {
             last.sectors += sectors;
             return;
@@ -79,13 +92,56 @@ impl ZoneLog {
 
     /// A block goes to the end of a log, which may take cleaning first.
     fn append(&mut self, like: &Request, log: usize, block: u32) {
-        if self.log.needs_zone(log) {
+        let opens = self.log.needs_zone(log);
+        if opens {
             while self.log.free_zones() <= self.config.free_zones as usize && self.clean(like) {}
         }
-        if let Some(place) = self.log.append(log, block) {
-            self.emit(like, Op::Write, place);
+        let Some(place) = self.log.append(log, block) else { return };
+        let Some(told) = self.areas_told() else { return self.emit(like, Op::Write, place) };
+        let zone = place / self.log.per_zone();
+        if opens {
+            self.manage(like, zone, Remark::OpenZrwa, self.space.unit);
+            self.areas[log] = Some(Area { zone, pointer: 0 });
+        }
+        self.emit(like, Op::Write, place);
+        let end = u64::from(place % self.log.per_zone() + 1) * self.block_sectors;
+        if end == self.space.capacity {
+            // The last of a zone is committed by nobody else.
+            self.manage(like, zone, Remark::Commit, self.space.capacity);
+            self.areas[log] = None;
+        } else if let Some(area) = &mut self.areas[log] {
+            let least = end.saturating_sub(told.size).next_multiple_of(told.granularity);
+            area.pointer = area.pointer.max(least);
         }
     }
+
+    // ---- random write areas ------------------------------------------------------------------------
+
+    /// What is told of random write areas, where the store uses them.
+    fn areas_told(&self) -> Option<ZrwaSpace> {
+        self.space.zrwa.filter(|_| self.config.zrwa)
+    }
+
+    /// Overwrites a block that lies in the random write area of a log. Returns whether it does.
+    fn overwrite(&mut self, like: &Request, block: u32) -> bool {
+        let Some(place) = self.log.place_of(block) else { return false };
+        let (zone, offset) = (place / self.log.per_zone(), place % self.log.per_zone());
+        let sector = u64::from(offset) * self.block_sectors;
+        let lies_there = self.areas.iter().flatten().any(|area| area.zone == zone && area.pointer <= sector);
+        if lies_there {
+            self.statistics.overwritten_blocks += 1;
+            self.emit(like, Op::Write, place);
+        }
+        lies_there
+    }
+
+    /// Asks that a zone is managed, by a command of so many sectors from its beginning on.
+    fn manage(&mut self, like: &Request, zone: u32, remark: Remark, sectors: u64) {
+        let lba = Lba(u64::from(zone) * self.space.size);
+        self.out.push_back(Request { lba, op: Op::Trim, remark, sectors: sectors as u32, fua: false, ..*like });
+    }
+
+    // ---- cleaning ----------------------------------------------------------------------------------
 
     /// Moves what counts of one zone to the cleaner's log, and resets it. Returns whether there was one.
     fn clean(&mut self, like: &Request) -> bool {
@@ -105,9 +161,7 @@ impl ZoneLog {
         self.statistics.moved_blocks += moved.len() as u64;
         self.statistics.cleaned_zones += 1;
         self.log.is_free(victim);
-        let lba = Lba(u64::from(victim) * self.space.size);
-        let reset = Request { lba, op: Op::Trim, remark: Remark::Reset, sectors: self.space.unit as u32, ..like };
-        self.out.push_back(reset);
+        self.manage(&like, victim, Remark::Reset, self.space.unit);
         true
     }
 
@@ -137,7 +191,9 @@ impl ZoneLog {
                         self.emit(request, Op::Read, place);
                     }
                     self.statistics.written_blocks += 1;
-                    self.append(request, log, block);
+                    if !self.overwrite(request, block) {
+                        self.append(request, log, block);
+                    }
                 }
             }
         }

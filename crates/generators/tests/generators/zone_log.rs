@@ -1,7 +1,7 @@
 //! The log on zones: by hand, and its write amplification against closed forms.
 
 use ninescope_generators::zone_log::CleaningOrder;
-use ninescope_generators::{ZoneLog, ZoneLogConfig, ZoneSpace};
+use ninescope_generators::{ZoneLog, ZoneLogConfig, ZoneSpace, ZrwaSpace};
 use ninescope_kernel::RandomStream;
 use ninescope_model::units::Bytes;
 use ninescope_model::{Arrival, Lba, Op, Request, Workload, WorkloadError, ZoneCommand};
@@ -32,7 +32,14 @@ fn space(zones: u32, blocks: u64) -> ZoneSpace {
         unit: SECTORS,
         open: 4,
         bad: Vec::new(),
+        zrwa: None,
     }
+}
+
+/// The same with random write areas of so many blocks, that are committed by so many.
+fn space_with_areas(zones: u32, blocks: u64, (size, granularity): (u64, u64)) -> ZoneSpace {
+    let zrwa = ZrwaSpace { size: size * SECTORS, granularity: granularity * SECTORS, zones: 2 };
+    ZoneSpace { zrwa: Some(zrwa), ..space(zones, blocks) }
 }
 
 fn blocks(op: Op, block: u64, count: u64) -> Request {
@@ -148,6 +155,84 @@ fn write_amplification_of_the_store_has_its_closed_form() {
         };
         let error = measured / expected - 1.0;
         assert!(error.abs() < 0.005, "{order:?} at {spare_factor:.3}: {measured:.4}, the closed form {expected:.4}");
+    }
+}
+
+#[test]
+fn what_lies_in_the_area_of_a_log_is_overwritten_there() {
+    let config = ZoneLogConfig {
+        size: Bytes(8 * BLOCK),
+        full: false,
+        free_zones: 1,
+        append: false,
+        zrwa: true,
+        ..ZoneLogConfig::default()
+    };
+    let requests = vec![
+        blocks(Op::Write, 0, 2),
+        blocks(Op::Write, 0, 1), // in the area
+        blocks(Op::Write, 5, 1), // commits the first block
+        blocks(Op::Write, 0, 1), // to the end of the log, and of the zone
+        blocks(Op::Write, 0, 1), // the zone is full: to the next one
+        blocks(Op::Write, 5, 1),
+        blocks(Op::Read, 0, 1),
+    ];
+    let expected = [
+        ("open-zrwa", 0, 0, 1),
+        ("write", 0, 0, 2),
+        ("write", 0, 0, 1),
+        ("write", 0, 2, 1),
+        ("write", 0, 3, 1),
+        ("commit", 0, 0, 4),
+        ("open-zrwa", 1, 0, 1),
+        ("write", 1, 0, 1),
+        ("write", 1, 1, 1),
+        ("read", 1, 0, 1),
+    ];
+    assert_eq!(told(config, &space_with_areas(8, 4, (2, 1)), requests), expected);
+    let refused = |config: ZoneLogConfig, space: ZoneSpace| {
+        ZoneLog::new(config, space, Box::new(Made(|| None))).err().expect("refused").key
+    };
+    let config = ZoneLogConfig { size: Bytes(8 * BLOCK), append: false, zrwa: true, ..ZoneLogConfig::default() };
+    assert_eq!(refused(config.clone(), space(8, 4)), "zone_log.zrwa", "there are none");
+    let areas = space_with_areas(8, 4, (2, 1));
+    assert_eq!(refused(ZoneLogConfig { append: true, ..config.clone() }, areas.clone()), "zone_log.zrwa");
+    assert_eq!(refused(ZoneLogConfig { logs: 3, ..config.clone() }, areas.clone()), "zone_log.zrwa");
+    assert_eq!(refused(ZoneLogConfig { block: Bytes(4 * BLOCK), ..config }, areas), "zone_log.zrwa");
+}
+
+/// What uniform writes overwrite in an area of `area` blocks, of `blocks` in all, where a zone takes `per_zone`: each write finds its
+/// block there with the share that the area holds of all, so that a zone with k blocks, of which the last `area` may be overwritten,
+/// takes 1 / (1 - min(k, area) / blocks) writes until it has one more.
+fn absorbed(blocks: u32, per_zone: u32, area: u32) -> f64 {
+    let writes: f64 = (0..per_zone).map(|k| 1.0 / (1.0 - f64::from(k.min(area)) / f64::from(blocks))).sum();
+    1.0 - f64::from(per_zone) / writes
+}
+
+#[test]
+fn what_areas_absorb_of_uniform_writes_has_its_closed_form() {
+    const PER_ZONE: u32 = 256;
+    for (blocks_of_store, area) in [(4_096, 64), (1_024, 128), (512, 255)] {
+        let config = ZoneLogConfig {
+            size: Bytes(u64::from(blocks_of_store) * BLOCK),
+            append: false,
+            zrwa: true,
+            ..ZoneLogConfig::default()
+        };
+        let mut stream = RandomStream::new(1, "tests", "overwrites");
+        let made = Made(move || Some(blocks(Op::Write, stream.below(blocks_of_store.into()), 1)));
+        let space = space_with_areas(64, PER_ZONE.into(), (area, 1));
+        let mut log = ZoneLog::new(config, space, Box::new(made)).expect("a log");
+        while log.zone_log().expect("a log").written_blocks < 400_000 {
+            log.next_request().expect("no errors");
+        }
+        let told = *log.zone_log().expect("a log");
+        let measured = told.overwritten_blocks as f64 / told.written_blocks as f64;
+        let expected = absorbed(blocks_of_store, PER_ZONE, area as u32);
+        // Four standard deviations of as many draws.
+        let error = (measured - expected).abs();
+        let deviation = (expected * (1.0 - expected) / 400_000.0).sqrt();
+        assert!(error < 4.0 * deviation, "{blocks_of_store} blocks, areas of {area}: {measured:.5}, {expected:.5}");
     }
 }
 

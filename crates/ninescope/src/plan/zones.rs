@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ninescope_generators::{JobError, ZoneLog, ZoneLogConfig, ZoneSpace};
+use ninescope_generators::{JobError, ZoneLog, ZoneLogConfig, ZoneSpace, ZrwaSpace};
 use ninescope_model::Workload;
 
 use crate::assembly::Assembly;
@@ -62,6 +62,11 @@ pub(super) fn in_log(
         unit: unit.into(),
         open: zones.open,
         bad: zones.read_only.iter().chain(&zones.offline).copied().collect(),
+        zrwa: zones.zrwa.map(|told| ZrwaSpace {
+            size: u64::from(told.size) * u64::from(unit),
+            granularity: u64::from(told.granularity) * u64::from(unit),
+            zones: told.zones,
+        }),
     };
     let log = ZoneLog::new(config, space, requests)?;
     let filled = log.filled_zones().into_iter().map(|zone| zone * zones.size..zone * zones.size + 1).collect();
