@@ -150,6 +150,15 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
         "steady-uniform",
         [some("counters", "parity_page_programs")],
     ),
+    "power": (
+        job("randwrite", "16k", 4000),
+        "steady",
+        [
+            some("energy", "by_cause", name)
+            for name in ("host_program", "gc_read", "gc_program", "erase", "cores")
+        ]
+        + [some("energy", "peak_watts")],
+    ),
     "read-ahead": (
         job("read", "16k", 2000, iodepth=1),
         "full",

@@ -68,6 +68,7 @@ VALUES: tuple[Any, ...] = (
         "40us",
         "40 US",
     ),
+    *("82.5mW", "1.5 W", "40pJ", "7\u00b5J"),
     *("40 US", "7\u00b5s", "3min", "1200MB/s", "1.2gib/s", "12", "-4k", "4parsec", [], [1], ["34us"] * 3),
     *("slc", "tlc", "buffer", "program", "readwrite", "randrw", "linear", "fixed", "poisson", "job"),
     *(

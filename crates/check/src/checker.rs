@@ -46,6 +46,7 @@ use crate::oracle::Oracle;
 use crate::parity::ParityBook;
 use crate::partitions::PartitionBook;
 use crate::places::Places;
+use crate::power::PowerBook;
 use crate::protocol::Protocol;
 use crate::queues::Queues;
 use crate::reclaim_units::PlacementBook;
@@ -122,6 +123,7 @@ pub struct Checker {
     block_map: Option<BlockMapBook>,
     dram: Option<DramBook>,
     firmware: Option<FirmwareBook>,
+    power: Option<PowerBook>,
     blame: Option<Blame>,
     units: Option<Units>,
     oracle: Option<Oracle>,
@@ -180,6 +182,7 @@ impl Checker {
             block_map: None,
             dram: None,
             firmware: None,
+            power: None,
             blame: None,
             units: None,
             oracle: None,
@@ -246,6 +249,7 @@ impl Checker {
         self.block_map = BlockMapBook::started(view);
         self.dram = DramBook::started(view, completes_at_program, lanes, self.level == CheckLevel::Full);
         self.firmware = FirmwareBook::started(view);
+        self.power = PowerBook::started(view);
         if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {
             self.blame = Some(Blame::started(view, completes_at_program, lanes));
             let units = self.units.insert(Units::default());
@@ -571,6 +575,9 @@ impl Probe for Checker {
         }
         if let Some(book) = &mut self.leveling {
             book.sees(view, &event, &mut self.marks)?;
+        }
+        if let Some(book) = &mut self.power {
+            book.sees(view, &event)?;
         }
         match event {
             Event::Started {

@@ -171,6 +171,8 @@ rules! {
         "A core of the firmware makes one decision at a time, the first asked for first, at once where a core for it is free, and each for as long as its cycles take.";
     FirmwareAccount, "firmware-account",
         "What commands ask for, their units, page accesses, victims and moves are each decided once, before they go on; how long a request waited for that is told.";
+    Energy, "energy",
+        "The energy that is told of each part and cause is what that draws for as long as it works, for the bytes it moves and the time that passes, and the peak is the most of any window.";
     Damage, "damage", "Lost and wrong are the units that a failed read of the drive's own left so, until they are written anew.";
     UnreportedDamage, "unreported-damage",
         "A read of what is lost says so, a read of what is wrong is counted as such, and no other.";

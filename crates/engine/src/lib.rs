@@ -1,7 +1,7 @@
 //! The engine: it owns time, and joins the rooms that do not know each other.
 //!
 //! Each part of a drive has an owner, which alone sees its fields: `host` takes requests in and hands completions out,
-//! `flash` and `scm` have what waits on dies and banks and what runs there, `dram` the controller's memory, `firmware` its cores, `tier` what is above
+//! `flash` and `scm` have what waits on dies and banks and what runs there, `dram` the controller's memory, `firmware` its cores, `power` what all of it draws, `tier` what is above
 //! and below, `reliability` the bits that fail. `device` hands wake-ups to them, and what one of them says on to the others. `run` has time and what
 //! belongs to nobody, `sched` what dies and banks have in common, `meter` says where the time went. Mapping and garbage
 //! collection are the FTL's, durations and legality the media's.
@@ -17,6 +17,7 @@ mod host;
 pub mod mapping;
 pub mod meter;
 pub mod policies;
+mod power;
 mod probe;
 pub mod reliability;
 mod resources;
@@ -45,6 +46,7 @@ pub use policies::suspend::{SuspendPolicy, SuspendPolicyConfig};
 pub use policies::transaction_scheduler::{TransactionScheduler, TransactionSchedulerConfig};
 pub use policies::trim::{Deferral, TrimConfig, TrimmedReads};
 pub use policies::write_throttle::WriteThrottleConfig;
+pub use power::{Energy, Peak, Power, PowerConfig};
 pub use probe::{Access, Event, Forgotten, NoProbe, Pair, Probe, View};
 pub use scm::{ScmCounters, ScmPart};
 pub use tier::{Lower, Migration, MigrationKind, Occasion, SlotWaiter, TenantPages, TierConfig, TierPart};

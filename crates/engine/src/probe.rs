@@ -26,6 +26,7 @@ use crate::mapping::{CacheChange, Mapping};
 use crate::meter::{Meter, Parts, Utilization, Waits};
 use crate::policies::trim::TrimConfig;
 use crate::policies::write_throttle::WriteThrottleConfig;
+use crate::power::Power;
 use crate::reliability::{NandCode, Reliability};
 use crate::scm::ScmPart;
 use crate::tier::TierPart;
@@ -52,6 +53,8 @@ pub struct View<'a> {
     pub dram: Option<&'a Dram>,
     /// The cores of the firmware, where decisions take time.
     pub firmware: Option<&'a Firmware>,
+    /// What the drive draws, where that is counted.
+    pub power: Option<&'a Power>,
     /// What was counted since measuring began.
     pub counters: &'a EngineCounters,
     /// What was measured since then.
@@ -538,6 +541,7 @@ macro_rules! observe {
                 reliability: $device.reliability.as_deref(),
                 mapping: $device.mapping.as_deref(),
                 dram: $device.dram.as_deref(),
+                power: $device.run.power.as_deref(),
                 firmware: $device.run.firmware.as_deref(),
                 counters: &$device.run.counters,
                 meter: &$device.run.meter,

@@ -9,6 +9,7 @@ use ninescope_model::{Occupancy, Source};
 use crate::counters::EngineCounters;
 use crate::firmware::{Decision, Firmware, Step};
 use crate::meter::Meter;
+use crate::power::Power;
 use crate::resources::Resources;
 use crate::transaction::{QueueClass, TenantWaits, TransactionStore};
 
@@ -31,6 +32,8 @@ pub struct Run<Q> {
     pub digest: RunDigest,
     /// The cores that whoever has a decision to make asks, where decisions take time.
     pub firmware: Option<Box<Firmware>>,
+    /// What the drive draws, where that is counted.
+    pub power: Option<Box<Power>>,
 }
 
 impl<Q: WakeQueue> Run<Q> {
@@ -46,6 +49,7 @@ impl<Q: WakeQueue> Run<Q> {
             meter: Meter::new(Ns::ZERO, lanes),
             digest: RunDigest::default(),
             firmware: None,
+            power: None,
         }
     }
 

@@ -167,6 +167,35 @@ const FREQUENCY: Scale = Scale {
     wanted: &["MHz", "GHz"],
 };
 
+/// In microwatts: with a time in nanoseconds it makes femtojoules.
+const POWER: Scale = Scale {
+    kind: "power",
+    accepted: "a number with uW, mW, W or kW, or 0",
+    units: &[("uw", 1), ("\u{b5}w", 1), ("\u{3bc}w", 1), ("mw", KB), ("w", MB), ("kw", GB)],
+    printed: &[("kW", GB), ("W", MB), ("mW", KB), ("uW", 1)],
+    rounds: false,
+    wanted: &["uW", "mW", "W"],
+};
+
+/// In femtojoules.
+const ENERGY: Scale = Scale {
+    kind: "number of joules",
+    accepted: "a number with fJ, pJ, nJ, uJ, mJ or J, or 0",
+    units: &[
+        ("fj", 1),
+        ("pj", KB),
+        ("nj", MB),
+        ("uj", GB),
+        ("\u{b5}j", GB),
+        ("\u{3bc}j", GB),
+        ("mj", TB),
+        ("j", 1_000 * TB),
+    ],
+    printed: &[("J", 1_000 * TB), ("mJ", TB), ("uJ", GB), ("nJ", MB), ("pJ", KB), ("fJ", 1)],
+    rounds: false,
+    wanted: &["pJ", "nJ", "uJ"],
+};
+
 impl Scale {
     fn parse(&self, text: &str) -> Result<u64, UnitError> {
         let is_alone = || text.bytes().all(|byte| byte.is_ascii_digit() || b". ".contains(&byte));
@@ -386,6 +415,16 @@ unit_value! {
     Hertz, FREQUENCY
 }
 
+unit_value! {
+    /// A power [uW]: "33uW", "82.5mW", "5W", or 0.
+    Microwatts, POWER
+}
+
+unit_value! {
+    /// An energy [fJ]: "19.8pJ", "4.79uJ", or 0.
+    Femtojoules, ENERGY
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -441,6 +480,23 @@ mod tests {
         ] {
             assert_eq!(text.parse(), Ok(BytesPerSecond(rate)), "{text}");
         }
+    }
+
+    #[test]
+    fn powers_and_energies_are_read_exactly() {
+        for (text, power) in [("82.5mW", 82_500), ("33uW", 33), ("5 W", 5_000_000), ("1kW", 1_000_000_000), ("0", 0)] {
+            assert_eq!(text.parse(), Ok(Microwatts(power)), "{text}");
+        }
+        for (text, energy) in [("19.76pJ", 19_760), ("4.79uJ", 4_790_000_000), ("2nJ", 2_000_000), ("1J", 1_000 * TB)] {
+            assert_eq!(text.parse(), Ok(Femtojoules(energy)), "{text}");
+        }
+        assert!("0.5uW".parse::<Microwatts>().is_err() && "5uW".parse::<Femtojoules>().is_err());
+        let error = "5".parse::<Microwatts>().expect_err("of no unit").to_string();
+        assert_eq!(error, "`5` has no unit: write 5uW, 5mW or 5W");
+        assert_eq!(
+            (Microwatts(82_500).to_string(), Femtojoules(19_760).to_string()),
+            ("82500uW".into(), "19760fJ".into())
+        );
     }
 
     #[test]
@@ -529,6 +585,8 @@ mod tests {
             prop_assert_eq!(Bytes(value).to_string().parse(), Ok(Bytes(value)));
             prop_assert_eq!(Duration(value).to_string().parse(), Ok(Duration(value)));
             prop_assert_eq!(BytesPerSecond(value).to_string().parse(), Ok(BytesPerSecond(value)));
+            prop_assert_eq!(Microwatts(value).to_string().parse(), Ok(Microwatts(value)));
+            prop_assert_eq!(Femtojoules(value).to_string().parse(), Ok(Femtojoules(value)));
         }
 
         #[test]

@@ -36,6 +36,7 @@ DRIVE = Kind(
             "nand",
             "dram",
             "firmware",
+            "power",
             "scm",
             "storage_scm",
             "tier",

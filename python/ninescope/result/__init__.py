@@ -6,6 +6,7 @@ files. Nothing here knows how a result is written, drawn or reported: who shows 
 
 from ninescope.result.attribution import Attribution, Band
 from ninescope.result.bad_blocks import BadBlocks
+from ninescope.result.energy import Energy
 from ninescope.result.fairness import Fairness
 from ninescope.result.fdp import Fdp, ReclaimUnitHandle, ReclaimUnits
 from ninescope.result.jobs import Arbitration, JobAlone, JobResult, JobWaits, Throughput, WaitBand, WaitedFor
@@ -37,6 +38,7 @@ __all__ = [
     "Change",
     "Columns",
     "DieAct",
+    "Energy",
     "Fairness",
     "Fdp",
     "Histogram",

@@ -55,6 +55,10 @@ NAMES: tuple[str, ...] = (
     "cost_total",
     "cost_per_logical_gb",
     "iops_per_cost",
+    "energy_joules",
+    "energy_per_request_joules",
+    "power_mean_watts",
+    "power_peak_watts",
 )
 """All of them, in the order of columns."""
 _STEADINESS_TOO = (STEADINESS, "steady", "steady_state")
@@ -63,7 +67,6 @@ OF_BOTH = ("mean", *(f"p{percent}" for percent in PERCENTILES), "max")
 """Latencies that every operation has."""
 SHARES = ("die_utilisation", "hit_ratio", "map_hit_ratio")
 """Numbers from 0 to 1."""
-_UNITS = ("_ns", "_years")
 _SHORT: Mapping[str, str] = {"waf": "waf_total", "cost": "cost_total", "throughput": "bytes_per_second"}
 _USUAL = ("iops", "throughput", "read_mean", "read_p99", "write_p99", "waf", "erases", "lifetime", "cost")
 
@@ -75,6 +78,20 @@ class Unit:
     label: str
     scale: float = 1.0
     """What it is multiplied with for that."""
+
+
+_SHOWN: Mapping[str, tuple[str, float]] = {
+    "_ns": ("us", 1e-3),
+    "_years": ("years", 1.0),
+    "_joules": ("J", 1.0),
+    "_watts": ("W", 1.0),
+}
+"""By their units: what numbers are shown in, and what they are multiplied with for that."""
+_UNLIKE: Mapping[str, Unit] = {
+    "simulated_ns": Unit("simulated time [s]", 1e-9),
+    "energy_per_request_joules": Unit("energy per request [uJ]", 1e6),
+}
+"""Numbers that are shown in a unit of their own."""
 
 
 def metrics_of(result: Result) -> Metrics:
@@ -111,6 +128,12 @@ def metrics_of(result: Result) -> Metrics:
         found["cost_total"] = cost.total
         found["cost_per_logical_gb"] = cost.per_logical_gb
         found["iops_per_cost"] = cost.iops_per_cost
+    if result.energy is not None:
+        energy = result.energy
+        found["energy_joules"] = energy.joules
+        found["energy_per_request_joules"] = energy.joules_per_request
+        found["power_mean_watts"] = energy.average_watts
+        found["power_peak_watts"] = energy.peak_watts
     return {name: value if value is None or math.isfinite(value) else None for name, value in found.items()}
 
 
@@ -139,7 +162,7 @@ def names() -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {each: tuple(f"{op}_{each}_ns" for op in OPS) for each in OF_BOTH}
     for name in NAMES:
         found[name] = (name,)
-        for ending in _UNITS:
+        for ending in _SHOWN:
             if name.endswith(ending):
                 found[name.removesuffix(ending)] = (name,)
     return found | {short: (name,) for short, name in _SHORT.items()}
@@ -172,14 +195,13 @@ def checked(name: str) -> str:
 def unit(name: str) -> Unit:
     """Say how a number is shown: times in microseconds, shares in percent."""
     words = name.replace("_", " ").replace("waf", "WAF").replace("iops", "IOPS").replace(" gb", " GB")
-    if name == "simulated_ns":
-        return Unit("simulated time [s]", 1e-9)
-    if name.endswith("_ns"):
-        return Unit(f"{words.removesuffix(' ns')} [us]", 1e-3)
+    if name in _UNLIKE:
+        return _UNLIKE[name]
     if name.endswith("bytes_per_second"):
         return Unit(f"{words.removesuffix('bytes per second')}throughput [MB/s]", 1e-6)
-    if name.endswith("_years"):
-        return Unit(f"{words.removesuffix(' years')} [years]")
+    for ending, (shown, scale) in _SHOWN.items():
+        if name.endswith(ending):
+            return Unit(f"{words[: -len(ending)]} [{shown}]", scale)
     if name in SHARES:
         return Unit(f"{words} [%]", 100)
     return Unit(words)

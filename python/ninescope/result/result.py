@@ -18,6 +18,7 @@ from ninescope.result.attribution import Attribution, band_of
 from ninescope.result.bad_blocks import BadBlocks, bad_blocks_of
 from ninescope.result.cached_map import CachedMap
 from ninescope.result.endurance import Cost, Endurance
+from ninescope.result.energy import Energy
 from ninescope.result.fairness import Fairness
 from ninescope.result.fdp import Fdp
 from ninescope.result.fio_logs import logs
@@ -242,6 +243,11 @@ class Result:
     def zns(self) -> Zones | None:
         """What was asked of the zones of the drive; None where it has none."""
         return Zones.of(self.document)
+
+    @cached_property
+    def energy(self) -> Energy | None:
+        """What the drive drew; None where its description does not say what its parts draw."""
+        return Energy.of(self.document)
 
     @cached_property
     def endurance(self) -> Endurance | None:

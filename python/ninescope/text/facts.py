@@ -9,6 +9,7 @@ from ninescope.result import Result, Steadiness
 from ninescope.text.bad_blocks import facts as bad_block_facts
 from ninescope.text.cached_map import facts as map_facts
 from ninescope.text.endurance import facts as endurance_facts
+from ninescope.text.energy import facts as energy_facts
 from ninescope.text.fdp import facts as fdp_facts
 from ninescope.text.host_queue import facts as host_queue_facts
 from ninescope.text.names import occupancy_name
@@ -60,6 +61,7 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
         yield "busy", "-"  # Shares of no time.
     memory = "DRAM" if "dram" in document else "SCM"
     yield from _use(document.get("utilisation") or {}, memory)
+    yield from energy_facts(result.energy)
     yield from host_queue_facts(result)
     yield from _namespaces(document.get("by_namespace") or [])
     wear: Mapping[str, Any] = document.get("wear") or {}

@@ -38,6 +38,7 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
         geometry: (!of_scm_alone).then_some(geometry),
         nand: (!of_scm_alone).then(|| nand(dice)),
         dram: None,
+        power: None,
         firmware: (name == "nand-only").then(|| firmware(&mut dice.of("firmware"))).flatten(),
         scm: (name != "nand-only").then(|| scm(dice, slot, 1)),
         storage_scm: (below == Below::Scm).then(|| scm(dice, slot, 8)),

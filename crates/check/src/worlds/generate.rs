@@ -17,7 +17,7 @@ use super::keys::{policy_name, put_at, take_at, value_at};
 use super::run::TENANTS_MAX;
 use super::world::{Line, WorldLimit};
 use super::{ArrivalKind, World};
-use super::{die_failures, namespaces, parity, partitions, superblocks, zones};
+use super::{die_failures, namespaces, parity, partitions, power, superblocks, zones};
 
 /// Attempts at a drive that is accepted: most are refused for want of spare blocks.
 const ATTEMPTS: u32 = 200;
@@ -57,6 +57,7 @@ pub fn generate(seed: u64) -> World {
             zones::divide(&mut dice.of("zones"), &mut world);
         }
         let by_blocks = placement == "nand-only" && block_maps::take(&mut dice.of("block maps"), &mut world);
+        power::add(&mut dice.of("power"), &mut world.drive);
         let Ok(plan) = world.plan() else { continue };
         let ftl = plan.shape().ftl.clone();
         if let Some(told) = &ftl.zones {

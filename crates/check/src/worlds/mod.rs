@@ -23,6 +23,7 @@ mod namespaces;
 mod parity;
 mod partitions;
 mod policies;
+mod power;
 mod run;
 mod scm;
 mod shrink;

@@ -1,8 +1,8 @@
 //! Banks and their channels take turns: what the storage-class memory decides goes on to whoever waits for it.
 
 use ninescope_ftl::policies::SectorCopy;
-use ninescope_media::scm::ScmCommandKind;
-use ninescope_model::{BankId, ChannelId, Source};
+use ninescope_media::scm::{ScmCommand, ScmCommandKind};
+use ninescope_model::{BankId, ChannelId, Occupancy, Source};
 
 use super::Device;
 use super::kind::Kind;
@@ -51,6 +51,7 @@ impl<K: Kind> Device<K> {
             return Ok(true);
         }
         let command = self.scm.copy_out_of_the_way(&mut self.run, bank, copies)?;
+        self.bank_draws(&command);
         observe!(self, Event::BankCommandIssued { command: &command, sent: self.run.now, begins: self.run.now });
         Ok(true)
     }
@@ -108,6 +109,7 @@ impl<K: Kind> Device<K> {
                 BankGranted::Copies(bank, sectors) => {
                     let bytes = self.bytes_of_sectors(bank, sectors);
                     let (command, sent) = self.scm.send_copies(&mut self.run, bank, sectors, bytes)?;
+                    self.bank_draws(&command);
                     observe!(self, Event::BankCommandIssued { command: &command, sent, begins: sent });
                 }
                 BankGranted::Data(bank) => self.send_bank_data_out(bank)?,
@@ -122,8 +124,19 @@ impl<K: Kind> Device<K> {
         let encode = self.encode_sectors(&command);
         let sent = self.scm.send_command(&mut self.run, bank, bytes, encode)?;
         self.cache_has_dram(bank, sent);
+        self.bank_draws(&command);
         observe!(self, Event::BankCommandIssued { command: &command, sent, begins: sent + encode });
         Ok(())
+    }
+
+    fn bank_draws(&mut self, command: &ScmCommand) {
+        let ScmCommand { kind, bank, sectors } = *command;
+        if let Some(power) = &mut self.run.power {
+            let copies = !matches!(kind, ScmCommandKind::Read | ScmCommandKind::Write);
+            let occupancy = if copies { Occupancy::WearLeveling } else { self.scm.occupancy_of(bank) };
+            let medium = self.scm.layout().medium_of_bank(bank);
+            power.bank_works(self.run.now, (medium, kind), sectors, occupancy);
+        }
     }
 
     /// Read data go on to the link, or through a decoder, as soon as they have left the bank.

@@ -43,6 +43,9 @@ impl<K: Kind> Device<K> {
             whole.fua |= request.fua;
             observe!(self, Event::Fetched { slot: index, id, lane, queue, request, whole });
         }
+        if let Some(power) = &mut self.run.power {
+            power.command_comes(self.run.now);
+        }
         // The one that is read ahead is translated some events later: by then the line is there.
         if let Some(next) = self.host.next_address(lane as usize) {
             self.flash.ftl().prefetch(self.flash.unit_of(next));

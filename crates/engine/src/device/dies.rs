@@ -194,7 +194,7 @@ impl<K: Kind> Device<K> {
     }
 
     fn array_ended(&mut self, die: DieId) -> Result<(), SimulationError> {
-        let ended = self.flash.end_array(&self.run, die)?;
+        let ended = self.flash.end_array(&mut self.run, die)?;
         observe!(self, Event::CommandEnded { command: &ended.command });
         match ended.command.kind {
             CommandKind::Read => {

@@ -72,6 +72,9 @@ impl<K: Kind> Device<K> {
         let of_cache = if self.has_cache_in_dram() { self.scm.first_asked(CACHE_CHANNEL) } else { None };
         if let Some((access, until)) = self.dram.as_mut().and_then(|dram| dram.begin(now, of_cache)) {
             observe!(self, Event::DramTaken { access: &access, until });
+            if let Some(power) = &mut self.run.power {
+                power.dram_works(now, access.bytes);
+            }
             if matches!(access.usage, DramUse::PageOut | DramUse::MapOut) {
                 self.programs_wait(&access, until);
             }

@@ -34,6 +34,9 @@ impl<K: Kind> Device<K> {
         }
         while let Some((step, core, until)) = self.run.firmware.as_mut().and_then(|firmware| firmware.next_begun(now)) {
             observe!(self, Event::StepTaken { step: &step, core, until });
+            if let Some(power) = &mut self.run.power {
+                power.core_works(now, until - now);
+            }
         }
         let end = self.run.firmware.as_ref().and_then(|firmware| firmware.next_end());
         let resource = self.run.resources.firmware();

@@ -37,6 +37,7 @@ use crate::flash::Flash;
 use crate::host::{Host, LaneConfig};
 use crate::mapping::Mapping;
 use crate::policies::mapping::MapConfig;
+use crate::power::{Power, PowerConfig};
 use crate::probe::{Event, observe};
 use crate::reliability::{Reliability, ReliabilityConfig};
 use crate::resources::Resources;
@@ -272,6 +273,11 @@ impl<K: Kind> Device<K> {
             self.goes_by_memory();
             self.follow_holders_of_map();
         }
+    }
+
+    /// Counts what the drive draws. Before anything runs.
+    pub fn set_power(&mut self, config: &PowerConfig) {
+        self.run.power = Some(Box::new(Power::new(config, self.run.resources.dies)));
     }
 
     /// Runs on until about `events` more events were handled or everything is done. How a run is cut into

@@ -15,6 +15,7 @@ use crate::firmware::Firmware;
 use crate::host::RequestLogEntry;
 use crate::mapping::Mapping;
 use crate::meter::{Meter, Utilization, Written};
+use crate::power::Power;
 use crate::probe::Probe;
 use crate::reliability::Reliability;
 use crate::scm::ScmPart;
@@ -60,6 +61,8 @@ pub struct Seen<'a> {
     pub dram: Option<&'a Dram>,
     /// The cores of the firmware.
     pub firmware: Option<&'a Firmware>,
+    /// What it drew.
+    pub power: Option<&'a Power>,
     /// One entry per measured request, if they were to be logged.
     pub request_log: &'a [RequestLogEntry],
     /// What the cache in front of the drive did since the run began, where there is one.
@@ -97,6 +100,9 @@ impl<K: Kind> Device<K> {
         }
         if let Some(part) = &mut self.run.firmware {
             part.begin_measuring(now);
+        }
+        if let Some(power) = &mut self.run.power {
+            power.begin_measuring(now);
         }
     }
 
@@ -172,6 +178,7 @@ impl<K: Kind> Device<K> {
             mapping: self.mapping.as_deref(),
             dram: self.dram.as_deref(),
             firmware: self.run.firmware.as_deref(),
+            power: self.run.power.as_deref(),
             request_log: self.request_log(),
             host_cache: self.host.host_cache(),
             zone_log: self.host.zone_log(),

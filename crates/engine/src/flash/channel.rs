@@ -104,6 +104,9 @@ impl Flash {
         let begun = self.nand.begin_array(command, sent + encode);
         let end = begun.map_err(|source| SimulationError::Illegal { at: now, source })?;
         run.queue.schedule(self.dies.resource(die.0), end);
+        if run.power.is_some() {
+            self.command_draws(run, command, sent + encode);
+        }
         for plane in command.addressed_planes() {
             let index = command.transaction[plane];
             if run.transactions.slab[index].tracked {
@@ -168,6 +171,9 @@ impl Flash {
         held: Ns,
     ) {
         let (now, die) = (run.now, command.die);
+        if run.power.is_some() {
+            self.data_draw(run, command);
+        }
         if staying != 0 {
             self.data_stay(run, command, staying, left);
         }
@@ -188,6 +194,29 @@ impl Flash {
         self.dies.set_free(now, die.0);
         let work = &mut self.dies[die.0].work;
         (work.command, work.staying_planes, std::mem::take(&mut work.bringing_up))
+    }
+
+    // ---- what they draw ----------------------------------------------------------------------------
+
+    /// A command is sent, with the data of a program, and the array is to work on it from `begins` on.
+    #[inline(never)]
+    fn command_draws<Q>(&self, run: &mut Run<Q>, command: &FlashCommand, begins: Ns) {
+        let (now, occupancy) = (run.now, self.dies[command.die.0].occupancy);
+        if let Some(power) = &mut run.power {
+            if command.kind == CommandKind::Program {
+                power.bytes_cross(now, bytes_of(command), occupancy);
+            }
+            power.die_works(now, command.die, command.kind, begins);
+        }
+    }
+
+    /// The data of a read leave.
+    #[inline(never)]
+    fn data_draw<Q>(&self, run: &mut Run<Q>, command: &FlashCommand) {
+        let (now, occupancy) = (run.now, self.dies[command.die.0].occupancy);
+        if let Some(power) = &mut run.power {
+            power.bytes_cross(now, bytes_of(command), occupancy);
+        }
     }
 
     // ---- other parts of the same command -----------------------------------------------------------
@@ -306,4 +335,9 @@ impl Flash {
             run.transactions.channel_taken(command.transaction[plane], now, until);
         }
     }
+}
+
+/// What a command moves over the channel [B].
+fn bytes_of(command: &FlashCommand) -> u64 {
+    command.addressed_planes().map(|plane| u64::from(command.bytes[plane])).sum()
 }

@@ -49,7 +49,10 @@ impl Flash {
     /// # Errors
     /// Where the media was not.
     #[inline]
-    pub fn end_array<Q>(&mut self, run: &Run<Q>, die: DieId) -> Result<Ended, SimulationError> {
+    pub fn end_array<Q>(&mut self, run: &mut Run<Q>, die: DieId) -> Result<Ended, SimulationError> {
+        if let Some(power) = &mut run.power {
+            power.die_rests(run.now, die, self.dies[die.0].occupancy);
+        }
         self.nand.end_array(die, run.now).map_err(|source| SimulationError::Illegal { at: run.now, source })
     }
 

@@ -77,6 +77,7 @@ impl Flash {
         if self.dies[die.0].work.shared {
             self.close_shares(run, die, run.now);
         }
+        self.next_draws(run, die, (self.dies[die.0].occupancy, Draws::Suspended));
         self.dies[die.0].enter(run.now, Phase::Recovering, Occupancy::SuspendOverhead);
         run.queue.schedule(self.dies.resource(die.0), recovered_at);
         run.counters.suspends += 1;
@@ -89,6 +90,7 @@ impl Flash {
     #[inline(never)]
     pub fn recovered<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
         self.nand.recovered(die, run.now);
+        self.next_draws(run, die, (Occupancy::SuspendOverhead, Draws::Parked));
         self.dies.set_free(run.now, die.0);
     }
 
@@ -96,6 +98,7 @@ impl Flash {
     #[inline(never)]
     pub fn resume_parked<Q: WakeQueue>(&mut self, run: &mut Run<Q>, die: DieId) {
         let ramped_at = self.nand.resume(die, run.now);
+        self.next_draws(run, die, (Occupancy::SuspendOverhead, Draws::Suspended));
         self.dies[die.0].enter(run.now, Phase::Resuming, Occupancy::SuspendOverhead);
         run.queue.schedule(self.dies.resource(die.0), ramped_at);
         run.counters.resumes += 1;
@@ -105,6 +108,7 @@ impl Flash {
     #[inline(never)]
     pub fn ramp_ended<Q: WakeQueue>(&mut self, run: &mut Run<Q>, die: DieId) {
         let end = self.nand.resumed(die, run.now);
+        self.next_draws(run, die, (Occupancy::SuspendOverhead, Draws::Working));
         debug_assert_eq!(self.nand.state(die), DieState::Busy, "a resumed operation runs");
         if let Some(operation) = self.nand.running(die) {
             self.dies[die.0].work.command = operation.command;
@@ -119,4 +123,28 @@ impl Flash {
             self.consider_suspend(run, die);
         }
     }
+
+    /// What a die has drawn so far was for something, and is over; it goes on with its suspended operation.
+    fn next_draws<Q>(&self, run: &mut Run<Q>, die: DieId, (was_for, next): (Occupancy, Draws)) {
+        let (now, Some(power)) = (run.now, &mut run.power) else { return };
+        power.die_rests(now, die, was_for);
+        let operation = self.nand.parked(die).or_else(|| self.nand.running(die));
+        let kind = operation.map(|operation| operation.command.kind);
+        match (next, kind) {
+            (Draws::Suspended, Some(kind)) => power.die_moves_voltages(now, die, kind),
+            (Draws::Working, Some(kind)) => power.die_works(now, die, kind, now),
+            _ => {}
+        }
+    }
+}
+
+/// What a die draws that has suspended an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Draws {
+    /// What its voltages take.
+    Suspended,
+    /// Nothing.
+    Parked,
+    /// What the operation does, which goes on.
+    Working,
 }

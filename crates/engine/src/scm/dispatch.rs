@@ -82,6 +82,11 @@ impl ScmPart {
         }
     }
 
+    /// What the access that a bank has taken up occupies it with.
+    pub(crate) fn occupancy_of(&self, bank: BankId) -> Occupancy {
+        self.banks[bank.0].occupancy
+    }
+
     /// What a bank was given at this instant and did not take up has to wait.
     pub(crate) fn turn_ends<Q>(&mut self, run: &mut Run<Q>, bank: BankId) {
         self.banks.take_late_snapshot(run, bank.0);

@@ -15,6 +15,7 @@ mod idle_keys;
 pub mod memory;
 mod namespaces;
 mod parity;
+mod power;
 mod reliability;
 mod scm;
 mod tier;
@@ -24,7 +25,7 @@ mod zones;
 
 use ninescope_engine::policies::mapping::CachedBy;
 use ninescope_engine::reliability::ReliabilityConfig;
-use ninescope_engine::{Device, EngineConfig, FirmwareConfig, Kind, LaneConfig, RunLimits, TierConfig};
+use ninescope_engine::{Device, EngineConfig, FirmwareConfig, Kind, LaneConfig, PowerConfig, RunLimits, TierConfig};
 use ninescope_ftl::policies::StreamChoiceConfig;
 use ninescope_ftl::{BreakdownConfig, Ftl, FtlConfig};
 use ninescope_media::nand::{Nand, NandTiming, Wear};
@@ -68,6 +69,8 @@ pub struct Assembly {
     pub dram: Option<DramAssembly>,
     /// The cores that its decisions take, if they take any.
     pub firmware: Option<FirmwareConfig>,
+    /// What its parts draw, where that is told.
+    pub power: Option<PowerConfig>,
     /// What moves between two media, if it has them.
     pub tier: Option<TierConfig>,
     /// Its codes, its failing bits and what is done about them.
@@ -108,6 +111,7 @@ impl Assembly {
         }
         let dram = DramAssembly::new(drive, &geometry, &ftl, &engine)?;
         let firmware = firmware::config(drive)?;
+        let power = power::config(drive, &geometry)?;
         let mut sized = tier::sized(drive, &geometry)?;
         if let (Some(part), Some(section)) = (&dram, &mut sized.config.dram)
             && part.cache > 0
@@ -145,6 +149,7 @@ impl Assembly {
             scm,
             dram,
             firmware,
+            power,
             tier,
             reliability,
             seed,
@@ -217,6 +222,9 @@ impl Assembly {
         }
         if let Some(firmware) = &self.firmware {
             device.set_firmware(firmware);
+        }
+        if let Some(power) = &self.power {
+            device.set_power(power);
         }
         device.set_map(&self.config.ftl.map);
         Ok(device)

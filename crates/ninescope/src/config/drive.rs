@@ -25,6 +25,7 @@ use super::controller::{ControllerConfig, SchedulerConfig};
 use super::dram::DramConfig;
 use super::firmware::FirmwareConfig;
 use super::flash::{GeometryConfig, NandConfig};
+use super::power::PowerSection;
 use super::reliability::BackingStoreSection;
 use super::scm::ScmConfig;
 use super::zones::ZnsConfig;
@@ -63,6 +64,9 @@ pub struct DriveConfig {
     /// Cores on which decisions take time; absent: they take none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub firmware: Option<FirmwareConfig>,
+    /// What its parts draw; absent: it is not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<PowerSection>,
     /// Scheduling of the dies.
     #[serde(default)]
     pub scheduler: SchedulerConfig,

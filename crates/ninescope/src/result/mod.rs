@@ -12,6 +12,7 @@ mod latency;
 mod mapping;
 mod namespaces;
 mod partitions;
+mod power;
 mod reliability;
 mod scm;
 mod span;
@@ -120,6 +121,9 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, input: &ResultInpu
     }
     if let Some(section) = firmware::section(device) {
         measured["firmware"] = section;
+    }
+    if let Some(section) = power::section(device) {
+        measured["energy"] = section;
     }
     if let Some(section) = tier::section(device, drive.tier.placement.name())? {
         measured["tier"] = section;

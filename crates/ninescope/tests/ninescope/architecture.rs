@@ -28,7 +28,7 @@ const MODULES: [(&str, &[&[&str]]); 2] = [
         &[
             &["error", "counters", "resources", "meter"],
             &["transaction"],
-            &["policies", "firmware"],
+            &["policies", "firmware", "power"],
             &["run"],
             &["sched"],
             &["config"],

@@ -18,6 +18,7 @@ mod idle_keys;
 mod jobs;
 mod namespaces;
 mod policy_cases;
+mod power;
 mod prepare;
 mod record;
 mod scenarios;

@@ -12,8 +12,8 @@ use ninescope_engine::mapping::map_pages;
 use ninescope_engine::policies::mapping::{MapConfig, MapRules};
 use ninescope_engine::reliability::{NandCode, ReliabilityConfig};
 use ninescope_engine::{
-    self as engine, Device, DramConfig, EngineConfig, FirmwareConfig, Kind, LaneConfig, NoProbe, Plain, Probe,
-    RunLimits, SectorRules, SimulationError, SuspendPolicyConfig, TransactionSchedulerConfig, View, Watched,
+    self as engine, Device, DramConfig, EngineConfig, FirmwareConfig, Kind, LaneConfig, NoProbe, Plain, PowerConfig,
+    Probe, RunLimits, SectorRules, SimulationError, SuspendPolicyConfig, TransactionSchedulerConfig, View, Watched,
     WriteCompletion,
 };
 use ninescope_ftl::policies::{
@@ -337,6 +337,8 @@ pub struct Drive {
     pub dram: Option<DramConfig>,
     /// Cores that decisions take.
     pub firmware: Option<FirmwareConfig>,
+    /// What its parts draw.
+    pub power: Option<PowerConfig>,
     /// Which streams there are.
     pub streams: StreamChoiceConfig,
     /// Whether what was written before the run is clean, where that is known.
@@ -420,6 +422,7 @@ impl Default for Drive {
             map: MapConfig::default(),
             dram: None,
             firmware: None,
+            power: None,
             streams: StreamChoiceConfig::default(),
             prepared_is_clean: true,
             reliability: ReliabilityConfig::default(),
@@ -560,6 +563,9 @@ impl Drive {
         }
         if let Some(firmware) = &self.firmware {
             device.set_firmware(firmware);
+        }
+        if let Some(power) = &self.power {
+            device.set_power(power);
         }
         device.set_map(&self.map);
         device

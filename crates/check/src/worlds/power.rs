@@ -1,0 +1,48 @@
+//! What the parts of a world's drive draw.
+
+use ninescope::config::{DriveConfig, PowerSection};
+use ninescope_model::units::{Duration, Femtojoules, Microwatts};
+
+use super::dice::Dice;
+use super::keys::put_at;
+
+/// Some drives tell what they draw, each part of it or not.
+pub(super) fn add(dice: &mut Dice, drive: &mut toml::Table) {
+    let Ok(config) = drive.clone().try_into::<DriveConfig>() else { return };
+    if !dice.chance(40) {
+        return;
+    }
+    let has_scm = config.scm.is_some() || config.storage_scm.is_some();
+    let mut some = |is_there: bool, most| {
+        let number = if dice.chance(70) { u64::from(dice.small(1, most)) } else { 0 };
+        if is_there { number } else { 0 }
+    };
+    let (flash, dram) = (config.geometry.is_some(), config.dram.is_some());
+    let [die_read, die_program, die_erase, die_standby] =
+        [200_000, 200_000, 200_000, 100].map(|most| Microwatts(some(flash, most)));
+    let [controller, core, of_dram, of_scm] = [(true, 9_000_000), (true, 900_000), (dram, 500_000), (has_scm, 500_000)]
+        .map(|(is_there, most)| Microwatts(some(is_there, most)));
+    let [channel_byte, dram_byte, scm_read_byte, scm_write_byte] =
+        [(flash, 200_000), (dram, 90_000), (has_scm, 50_000), (has_scm, 300_000)]
+            .map(|(is_there, most)| Femtojoules(some(is_there, most)));
+    let die_suspend = (flash && dice.chance(50)).then(|| Microwatts(u64::from(dice.small(0, 200_000))));
+    // Long enough that a run has not too many of them.
+    let window = Duration(dice.between(50_000, 50_000_000));
+    let power = PowerSection {
+        die_read,
+        die_program,
+        die_erase,
+        die_suspend,
+        die_standby,
+        channel_byte,
+        controller,
+        core,
+        dram: of_dram,
+        dram_byte,
+        scm: of_scm,
+        scm_read_byte,
+        scm_write_byte,
+        window,
+    };
+    put_at(drive, "power", toml::Value::try_from(power).expect("powers are TOML"));
+}

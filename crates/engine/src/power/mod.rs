@@ -1,0 +1,279 @@
+//! What a drive draws: energy by what it was spent on, and the most power of any window of time.
+//!
+//! Told by who works when; knows nothing of why. All of it is whole numbers: a power [uW] for a time [ns] is an energy [fJ].
+
+mod draw;
+
+use ninescope_kernel::Ns;
+use ninescope_media::nand::CommandKind;
+use ninescope_media::scm::ScmCommandKind;
+use ninescope_model::{DieId, OCCUPANCIES, Occupancy, SECTOR_BYTES};
+
+use draw::Draw;
+
+/// What the parts of a drive draw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PowerConfig {
+    /// A die while its array works, beside its standby, in the order of [`CommandKind`] [uW].
+    pub die: [u64; 3],
+    /// The same while a suspended operation recovers or ramps up; `None`: as the operation [uW].
+    pub die_suspend: Option<u64>,
+    /// A byte over a channel of flash [fJ/B].
+    pub channel_byte: u64,
+    /// A byte over the bus of DRAM [fJ/B].
+    pub dram_byte: u64,
+    /// By medium of banks: a byte that is read, and one that is written [fJ/B].
+    pub bank_bytes: [[u64; 2]; 2],
+    /// A core of the controller at work [uW].
+    pub core: u64,
+    /// How long one takes for each command, before any decision of the firmware.
+    pub command_cost: Ns,
+    /// All parts together at any time, whatever they do [uW].
+    pub at_rest: u64,
+    /// Power is told as the mean of so long.
+    pub window: Ns,
+}
+
+impl PowerConfig {
+    /// What a die draws while a command of a kind is suspended or taken up again [uW].
+    pub fn of_suspension(&self, kind: CommandKind) -> u64 {
+        self.die_suspend.unwrap_or(self.die[kind as usize])
+    }
+
+    /// What a command of a bank takes for its sectors [fJ].
+    pub fn of_sectors(&self, medium: usize, kind: ScmCommandKind, sectors: u32) -> u64 {
+        let [read, write] = self.bank_bytes[medium];
+        let of_byte = match kind {
+            ScmCommandKind::Read | ScmCommandKind::CopyOut => read,
+            ScmCommandKind::Write | ScmCommandKind::CopyIn => write,
+            ScmCommandKind::Copy => read + write,
+        };
+        of_byte * u64::from(sectors) * SECTOR_BYTES
+    }
+}
+
+/// Energy that was spent [fJ].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Energy {
+    /// In the arrays of dies, by what these were occupied with.
+    pub dies: [u128; OCCUPANCIES],
+    /// On channels of flash, likewise.
+    pub channels: [u128; OCCUPANCIES],
+    /// In banks, likewise.
+    pub banks: [u128; OCCUPANCIES],
+    /// On the bus of DRAM.
+    pub dram: u128,
+    /// By cores at work.
+    pub cores: u128,
+}
+
+impl Energy {
+    /// All of it [fJ].
+    pub fn sum(&self) -> u128 {
+        let media = [&self.dies, &self.channels, &self.banks].into_iter().flatten().sum::<u128>();
+        media + self.dram + self.cores
+    }
+}
+
+/// The window in which most was drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peak {
+    /// When it began.
+    pub since: Ns,
+    /// How long it lasted.
+    pub window: Ns,
+    /// What was drawn in it [fJ].
+    pub energy: u128,
+}
+
+/// Since when a die draws a power beside its standby.
+#[derive(Clone, Copy, Debug, Default)]
+struct AtWork {
+    since: Ns,
+    power: u64,
+}
+
+/// What a drive draws.
+#[derive(Clone, Debug)]
+pub struct Power {
+    config: PowerConfig,
+    /// By die.
+    dies: Vec<AtWork>,
+    spent: Energy,
+    draw: Draw,
+    since: Ns,
+}
+
+// Kept out of line: who tells of it pays a comparison where there is none.
+impl Power {
+    /// A drive at rest.
+    pub fn new(config: &PowerConfig, dies: u32) -> Self {
+        Self {
+            config: config.clone(),
+            dies: vec![AtWork::default(); dies as usize],
+            spent: Energy::default(),
+            draw: Draw::new(Ns::ZERO, config.window),
+            since: Ns::ZERO,
+        }
+    }
+
+    /// What it was made with.
+    pub fn config(&self) -> &PowerConfig {
+        &self.config
+    }
+
+    // ---- dies --------------------------------------------------------------------------------------
+
+    /// The array of a die is to work on a command of a kind from `begins` on, until it is told to rest.
+    #[inline(never)]
+    pub(crate) fn die_works(&mut self, now: Ns, die: DieId, kind: CommandKind, begins: Ns) {
+        self.die_draws(now, die, self.config.die[kind as usize], begins);
+    }
+
+    /// A die recovers from a suspension of a command of a kind, or ramps up to go on with it.
+    #[inline(never)]
+    pub(crate) fn die_moves_voltages(&mut self, now: Ns, die: DieId, kind: CommandKind) {
+        self.die_draws(now, die, self.config.of_suspension(kind), now);
+    }
+
+    fn die_draws(&mut self, now: Ns, die: DieId, power: u64, since: Ns) {
+        self.dies[die.index()] = AtWork { since, power };
+        self.draw.rises(now, power, since);
+    }
+
+    /// That is over, whatever it was: it was for what occupied the die.
+    #[inline(never)]
+    pub(crate) fn die_rests(&mut self, now: Ns, die: DieId, occupancy: Occupancy) {
+        let AtWork { since, power } = std::mem::take(&mut self.dies[die.index()]);
+        let measured = now.saturating_since(since.max(self.since));
+        self.spent.dies[occupancy as usize] += u128::from(power) * u128::from(measured.0);
+        self.draw.falls(now, power);
+    }
+
+    /// Bytes begin to cross a channel of flash.
+    #[inline(never)]
+    pub(crate) fn bytes_cross(&mut self, now: Ns, bytes: u64, occupancy: Occupancy) {
+        let energy = u128::from(bytes) * u128::from(self.config.channel_byte);
+        self.spent.channels[occupancy as usize] += energy;
+        self.draw.takes(now, energy);
+    }
+
+    // ---- other parts -------------------------------------------------------------------------------
+
+    /// A bank begins with a command.
+    pub(crate) fn bank_works(
+        &mut self,
+        now: Ns,
+        (medium, kind): (usize, ScmCommandKind),
+        sectors: u32,
+        occupancy: Occupancy,
+    ) {
+        let energy = u128::from(self.config.of_sectors(medium, kind, sectors));
+        self.spent.banks[occupancy as usize] += energy;
+        self.draw.takes(now, energy);
+    }
+
+    /// Bytes begin to cross the bus of DRAM.
+    pub(crate) fn dram_works(&mut self, now: Ns, bytes: u64) {
+        let energy = u128::from(bytes) * u128::from(self.config.dram_byte);
+        self.spent.dram += energy;
+        self.draw.takes(now, energy);
+    }
+
+    /// A core begins with what takes it so long.
+    pub(crate) fn core_works(&mut self, now: Ns, time: Ns) {
+        let energy = u128::from(time.0) * u128::from(self.config.core);
+        self.spent.cores += energy;
+        self.draw.takes(now, energy);
+    }
+
+    /// A command of the host is taken in, which a core looks at.
+    pub(crate) fn command_comes(&mut self, now: Ns) {
+        self.core_works(now, self.config.command_cost);
+    }
+
+    // ---- what was seen -----------------------------------------------------------------------------
+
+    /// Counts from `now` on: what is left of an array's work belongs to the measured time.
+    pub(crate) fn begin_measuring(&mut self, now: Ns) {
+        self.since = now;
+        self.spent = Energy::default();
+        self.draw.begin_measuring(now);
+    }
+
+    /// What was spent since measuring began beside what all parts draw at any time; of an operation in an array when that is over.
+    pub fn spent(&self) -> &Energy {
+        &self.spent
+    }
+
+    /// What all parts drew until now, whatever they did [fJ].
+    pub fn spent_at_rest(&self, now: Ns) -> u128 {
+        u128::from(self.config.at_rest) * u128::from((now - self.since).0)
+    }
+
+    /// The window until now in which most was drawn, of those that follow each other since measuring began; where none is over, the
+    /// time since then. `None`: no time has passed.
+    pub fn peak(&self, now: Ns) -> Option<Peak> {
+        let peak = self.draw.peak(now)?;
+        let at_rest = u128::from(self.config.at_rest) * u128::from(peak.window.0);
+        Some(Peak { energy: peak.energy + at_rest, ..peak })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config() -> PowerConfig {
+        PowerConfig {
+            die: [80, 100, 60],
+            die_suspend: None,
+            channel_byte: 3,
+            dram_byte: 7,
+            bank_bytes: [[1, 5], [2, 9]],
+            core: 40,
+            command_cost: Ns(10),
+            at_rest: 11,
+            window: Ns(1_000),
+        }
+    }
+
+    #[test]
+    fn what_is_drawn_before_measuring_began_does_not_count() {
+        let mut power = Power::new(&config(), 2);
+        power.die_works(Ns(0), DieId(1), CommandKind::Program, Ns(200));
+        power.begin_measuring(Ns(300));
+        power.die_rests(Ns(1_000), DieId(1), Occupancy::GcProgram);
+        power.die_works(Ns(1_000), DieId(0), CommandKind::Read, Ns(1_100));
+        power.die_rests(Ns(1_200), DieId(0), Occupancy::HostRead);
+        assert_eq!(power.spent().dies[Occupancy::GcProgram as usize], 100 * 700);
+        assert_eq!(power.spent().dies[Occupancy::HostRead as usize], 80 * 100);
+        assert_eq!(power.spent_at_rest(Ns(1_300)), 11 * 1_000);
+        let peak = power.peak(Ns(1_300)).expect("a window");
+        assert_eq!((peak.since, peak.energy), (Ns(300), 100 * 700 + 80 * 100 + 11 * 1_000));
+    }
+
+    #[test]
+    fn each_part_has_its_energy() {
+        let mut power = Power::new(&config(), 1);
+        power.bytes_cross(Ns(0), 4_096, Occupancy::HostRead);
+        power.dram_works(Ns(0), 64);
+        power.command_comes(Ns(0));
+        power.core_works(Ns(5), Ns(90));
+        for (medium, kind) in [(0, ScmCommandKind::Read), (1, ScmCommandKind::CopyIn), (1, ScmCommandKind::Copy)] {
+            power.bank_works(Ns(7), (medium, kind), 2, Occupancy::Migration);
+        }
+        let spent = power.spent();
+        assert_eq!(spent.channels[Occupancy::HostRead as usize], 3 * 4_096);
+        assert_eq!((spent.dram, spent.cores), (7 * 64, 40 * 100));
+        assert_eq!(spent.banks[Occupancy::Migration as usize], (1 + 9 + 11) * 1_024);
+        let sum = 3 * 4_096 + 7 * 64 + 40 * 100 + 21 * 1_024;
+        assert_eq!((spent.sum(), power.peak(Ns(50)).map(|peak| peak.energy)), (sum, Some(sum + 11 * 50)));
+    }
+
+    #[test]
+    fn a_suspension_draws_what_is_said_of_it_or_what_its_operation_does() {
+        assert_eq!(config().of_suspension(CommandKind::Erase), 60);
+        assert_eq!(PowerConfig { die_suspend: Some(5), ..config() }.of_suspension(CommandKind::Erase), 5);
+    }
+}

@@ -1,0 +1,87 @@
+//! What the parts of a drive draw, in a drive description.
+
+use ninescope_model::schema::above_zero;
+use ninescope_model::units::{Duration, Femtojoules, Microwatts};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the parts of a drive draw; what is left out draws nothing. It changes nothing of what the drive does.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PowerSection {
+    /// A die while its array reads, beside its standby [uW].
+    #[serde(default)]
+    pub die_read: Microwatts,
+    /// The same while it programs [uW].
+    #[serde(default)]
+    pub die_program: Microwatts,
+    /// The same while it erases [uW].
+    #[serde(default)]
+    pub die_erase: Microwatts,
+    /// The same while a suspended operation recovers or ramps up; absent: as the operation itself [uW].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub die_suspend: Option<Microwatts>,
+    /// Each die at any time [uW].
+    #[serde(default)]
+    pub die_standby: Microwatts,
+    /// A byte that crosses a channel of flash [fJ].
+    #[serde(default)]
+    pub channel_byte: Femtojoules,
+    /// The controller at any time, with its memory, its link and all that is named nowhere else [uW].
+    #[serde(default)]
+    pub controller: Microwatts,
+    /// A core at work, beside that: each of [firmware], and the one that takes `controller.command_cost` for a command [uW].
+    #[serde(default)]
+    pub core: Microwatts,
+    /// The DRAM of [dram] at any time [uW].
+    #[serde(default)]
+    pub dram: Microwatts,
+    /// A byte that crosses its bus, or that a cache in it reads or writes [fJ].
+    #[serde(default)]
+    pub dram_byte: Femtojoules,
+    /// The storage-class memory of [scm] and [storage_scm] at any time [uW].
+    #[serde(default)]
+    pub scm: Microwatts,
+    /// A byte that storage-class memory reads [fJ].
+    #[serde(default)]
+    pub scm_read_byte: Femtojoules,
+    /// A byte that it writes [fJ].
+    #[serde(default)]
+    pub scm_write_byte: Femtojoules,
+    /// The most power is told as the mean of so long [ns].
+    #[serde(default = "window")]
+    #[schemars(transform = above_zero)]
+    pub window: Duration,
+}
+
+/// 1 ms: longer than most programs, shorter than most spells of garbage collection.
+fn window() -> Duration {
+    Duration(1_000_000)
+}
+
+impl PowerSection {
+    /// Powers with their keys.
+    pub(crate) fn powers(&self) -> [(&'static str, Microwatts); 9] {
+        [
+            ("power.die_read", self.die_read),
+            ("power.die_program", self.die_program),
+            ("power.die_erase", self.die_erase),
+            ("power.die_suspend", self.die_suspend.unwrap_or_default()),
+            ("power.die_standby", self.die_standby),
+            ("power.controller", self.controller),
+            ("power.core", self.core),
+            ("power.dram", self.dram),
+            ("power.scm", self.scm),
+        ]
+    }
+
+    /// Energies of bytes with their keys.
+    pub(crate) fn energies(&self) -> [(&'static str, Femtojoules); 4] {
+        [
+            ("power.channel_byte", self.channel_byte),
+            ("power.dram_byte", self.dram_byte),
+            ("power.scm_read_byte", self.scm_read_byte),
+            ("power.scm_write_byte", self.scm_write_byte),
+        ]
+    }
+}

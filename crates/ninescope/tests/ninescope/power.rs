@@ -1,0 +1,56 @@
+//! What parts of a drive draw: what is refused, and what is told.
+
+use crate::support::{expect, result_of, tiny_request};
+use serde_json::Value;
+
+/// The tiny drive whose parts draw so much, and more changes.
+fn drawing(power: &str, more: &[&str]) -> Value {
+    let power = format!("power={{{power}}}");
+    let mut sets: Vec<&str> = more.to_vec();
+    sets.push(&power);
+    tiny_request(&sets)
+}
+
+#[test]
+fn powers_that_cannot_be_are_refused_by_their_key() {
+    expect(&drawing("die_read=\"82.5\"", &[]), &["`82.5` has no unit", "82.5mW"]);
+    expect(&drawing("die_read=\"5kW\"", &[]), &["power.die_read is 5kW, at most 1kW"]);
+    expect(&drawing("die_suspend=\"5kW\"", &[]), &["power.die_suspend is 5kW"]);
+    expect(&drawing("channel_byte=\"5mJ\"", &[]), &["power.channel_byte is 5mJ, at most 1mJ"]);
+    expect(&drawing("channel_byte=\"5mW\"", &[]), &["is not a number of joules"]);
+    expect(&drawing("window=\"0\"", &[]), &["power.window must not be zero"]);
+    expect(&drawing("die_raed=\"1mW\"", &[]), &["did you mean `die_read`"]);
+    expect(&drawing("dram=\"1W\"", &[]), &["power.dram is given", "there is no [dram]"]);
+    expect(&drawing("scm_read_byte=\"1pJ\"", &[]), &["power.scm_read_byte is given", "there is no [scm]"]);
+}
+
+#[test]
+fn what_is_drawn_is_told() {
+    let power = "die_read=\"80mW\",die_program=\"90mW\",die_erase=\"70mW\",channel_byte=\"40pJ\",controller=\"1W\",\
+                 core=\"250mW\",window=\"100us\"";
+    let result = result_of(&drawing(power, &[])).expect("a drive");
+    let energy = &result["energy"];
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{value} in {energy}"));
+    let sum = |of: &str| energy[of].as_object().expect("a table").values().map(&number).sum::<f64>();
+    let whole = number(&energy["joules"]);
+    for of in ["by_cause", "by_part"] {
+        assert!((sum(of) / whole - 1.0).abs() < 1e-12, "{of}: {energy}");
+    }
+    let seconds = number(&energy["elapsed_ns"]) / 1e9;
+    assert!((number(&energy["by_part"]["at_rest"]) / seconds - 1.0).abs() < 1e-12, "1 W at any time: {energy}");
+    assert!((number(&energy["average_watts"]) * seconds / whole - 1.0).abs() < 1e-12, "{energy}");
+    assert!(energy["peak_watts"].as_f64() >= energy["average_watts"].as_f64(), "{energy}");
+    assert_eq!(energy["peak_window_ns"], 100_000);
+    let requests = number(&result["requests"]);
+    assert!((number(&energy["joules_per_request"]) * requests / whole - 1.0).abs() < 1e-12, "{energy}");
+    // Each erase takes as long as another one on this drive.
+    let (erases, of_erases) = (number(&result["counters"]["erase_commands"]), &energy["by_cause"]["erase"]);
+    assert!(erases > 0.0 && number(of_erases) > 0.0, "{energy}");
+    assert_eq!(result["config"]["drive"]["power"]["die_read"], "80mW");
+}
+
+#[test]
+fn nothing_is_told_where_nothing_is_said() {
+    let result = result_of(&tiny_request(&[])).expect("a drive");
+    assert!(result.get("energy").is_none());
+}

@@ -1,0 +1,96 @@
+"""What a drive draws, from end to end: sums, what changes it, what is said of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from conftest import NATIVE, ROOT
+from ninescope.result.metrics import metrics_of
+
+pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+DRIVE = ROOT / "examples" / "drives" / "power.toml"
+
+
+def run(workload: dict[str, object] | None = None, prefill: str = "full", **sets: object):
+    import ninescope
+
+    job = {"rw": "randread", "bs": "4k", "iodepth": 8, "requests": 4_000, "size": "64m", **(workload or {})}
+    drive = ninescope.Drive.from_file(DRIVE).with_(**sets)
+    job = {key: value for key, value in job.items() if value is not None}
+    return drive.run(ninescope.Workload.job(**job), prefill=prefill, check="full")
+
+
+def test_energy_is_told_by_cause_and_by_part():
+    result = run({"rw": "randrw", "bs": "16k", "size": None, "requests": 8_000}, prefill="steady")
+    energy = result.energy
+    assert energy is not None
+    assert sum(energy.by_cause.values()) == pytest.approx(energy.joules, rel=1e-12)
+    assert sum(energy.by_part.values()) == pytest.approx(energy.joules, rel=1e-12)
+    assert {"idle", "host_read", "host_program", "gc_read", "gc_program", "erase"} <= set(energy.by_cause)
+    assert energy.average_watts == pytest.approx(energy.joules / energy.elapsed_ns * 1e9, rel=1e-12)
+    assert energy.peak_watts is not None
+    assert energy.average_watts is not None
+    # At rest it draws what its controller and its dies do; and no more than all dies and a core beside.
+    at_rest = 1.1 + 16 * 33e-6
+    assert at_rest < energy.average_watts < energy.peak_watts < at_rest + 16 * 0.0825 + 0.25 + 0.8
+    metrics = {"energy_joules": energy.joules, "power_peak_watts": energy.peak_watts}
+    assert {name: metrics_of(result)[name] for name in metrics} == metrics
+    assert "in the mean, at most" in str(result)
+
+
+def test_reads_of_one_page_take_what_they_say():
+    # The LSB page of the preset takes 34 us, as does the MSB page; the one between them 52 us.
+    result = run({"iodepth": 1})
+    energy = result.energy
+    assert energy is not None
+    reads = result.document["counters"]["read_commands"]
+    assert 34e-6 <= energy.by_part["dies"] / reads / 0.0825 <= 52e-6
+    assert energy.by_part["channels"] == pytest.approx(reads * 4096 * 73.6e-12, rel=1e-12)
+    assert energy.by_part["cores"] == pytest.approx(result.requests * 1e-6 * 0.25, rel=1e-12)
+    assert energy.joules_per_byte == pytest.approx(energy.joules / result.requests / 4096, rel=1e-12)
+
+
+def test_what_is_drawn_changes_nothing_else():
+    import ninescope
+
+    drawn = run()
+    shape = {
+        "geometry__blocks_per_plane": 32,
+        "geometry__pages_per_block": 96,
+        "ftl__over_provisioning": 0.28,
+    }
+    plain = (
+        ninescope.Drive.preset("tlc")
+        .with_(**shape)
+        .run(
+            ninescope.Workload.job(rw="randread", bs="4k", iodepth=8, requests=4_000, size="64m"),
+            prefill="full",
+        )
+    )
+    assert (plain.energy, plain.digest) == (None, drawn.digest)
+    assert metrics_of(plain)["energy_joules"] is None
+
+
+def test_a_drive_that_waits_is_at_rest():
+    busy, idle = (run({"rate_iops": rate}) for rate in (None, 1_000))
+    for result in (busy, idle):
+        assert result.energy is not None
+    share = [result.energy.by_cause["idle"] / result.energy.joules for result in (busy, idle)]
+    assert share[0] < 0.8 < 0.99 < share[1]
+    # The longer it takes, the more each request costs.
+    assert idle.energy.joules_per_request > 5 * busy.energy.joules_per_request
+
+
+@pytest.mark.parametrize(
+    ("sets", "words"),
+    [
+        ({"power__die_read": "82.5"}, "has no unit"),
+        ({"power__die_read": "-1mW"}, "negative"),
+        ({"power__window": 0}, "power.window must not be zero"),
+        ({"power__dram": "1W"}, r"power.dram is given.*\[dram\]"),
+        ({"power__heat": "1W"}, "heat"),
+    ],
+)
+def test_what_cannot_be_is_said_by_name(sets, words):
+    with pytest.raises(ValueError, match=words):
+        run(**sets)
