@@ -57,6 +57,9 @@ pub struct FtlCounters {
     pub log_blocks_emptied: u64,
     /// Block groups erased.
     pub erased_groups: u64,
+    /// Units of these that had not been written.
+    #[serde(skip)]
+    pub erased_unwritten_units: u64,
     /// Units that each stream took, what is written and what is moved of each kind in turn; zeros where streams are not chosen.
     #[serde(skip)]
     pub streams: [u64; STREAMS_MAX],
@@ -74,6 +77,11 @@ impl FtlCounters {
             + self.rewritten_units
             + self.parity_units
             + self.rebuilt_units
+    }
+
+    /// Units that had been written in groups of so many that were erased.
+    pub fn erased_units(&self, units_per_group: u32) -> u64 {
+        self.erased_groups * u64::from(units_per_group) - self.erased_unwritten_units
     }
 
     /// Units programmed per unit the host wrote, 0 when it wrote nothing: the write amplification of whole units.

@@ -267,6 +267,6 @@ fn written(ftl: &Ftl, scm: &ScmPart, counters: &EngineCounters) -> Written {
     Written {
         host: (counters.host_sectors_placed + taken) * SECTOR_BYTES + into_areas * unit_bytes,
         flash: of_flash.programmed_units() * unit_bytes,
-        erased: of_flash.erased_groups * u64::from(geometry.units_per_group()) * unit_bytes,
+        erased: of_flash.erased_units(geometry.units_per_group()) * unit_bytes,
     }
 }

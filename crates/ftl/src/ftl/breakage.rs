@@ -216,6 +216,8 @@ impl Ftl {
     fn erased_and_broken(&mut self, group: BlockGroup, broken: Broken) {
         let pool = self.geometry.pool_and_block(group).0;
         let record = &mut self.groups[group.index()];
+        let unwritten = self.geometry.units_per_group() - record.write_pointer;
+        self.counters.erased_unwritten_units += u64::from(unwritten);
         *record = BlockRecord { erase_count: record.erase_count + 1, stream: record.stream, ..BlockRecord::default() };
         let of = Stream(u32::from(record.stream));
         self.pools[pool.index()].erasing -= 1;

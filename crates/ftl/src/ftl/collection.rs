@@ -330,6 +330,8 @@ impl Ftl {
         let record = &mut self.groups[group.index()];
         debug_assert!(record.readers == 0 && record.pending == 0, "nothing uses a group that is erased");
         let of = Stream(u32::from(record.stream));
+        let unwritten = self.geometry.units_per_group() - record.write_pointer;
+        self.counters.erased_unwritten_units += u64::from(unwritten);
         if let Some(members) = &mut self.members {
             members.erased(group);
         }

@@ -27,7 +27,7 @@ impl Window {
             host_units: counters.host_units,
             programmed_units: counters.programmed_units(),
             moved_units: counters.gc_units,
-            erased_units: counters.erased_groups * u64::from(ftl.geometry().units_per_group()),
+            erased_units: counters.erased_units(ftl.geometry().units_per_group()),
         }
     }
 

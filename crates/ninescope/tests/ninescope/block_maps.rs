@@ -107,6 +107,28 @@ fn a_log_block_takes_pages_at_once_and_a_merge_is_waited_for() {
     assert_eq!(result["block_map"]["merges"], json!({ "switch": 1, "partial": 0, "full": 0 }));
 }
 
+/// A log block (BAST) is erased with one page in it where hardly any logical block is written twice in a row: what was erased is what had
+/// been programmed, and not the room that there was. Of B = 160 logical blocks of N = 16 pages each change is a full merge; a page in N is
+/// the first one of its block, and begins a log that is filled up instead, which copies a page less.
+#[test]
+fn a_drive_with_log_blocks_settles_where_theory_has_it() {
+    let scratch = Scratch::new("settles");
+    let larger = ["geometry.blocks_per_plane=256", "geometry.pages_per_block=16"];
+    let sets = ["ftl.map={policy=\"bast\",log_blocks=1}", larger[0], larger[1]];
+    let mut request = request(&scratch, &sets, &[(0, 1)]);
+    request["workload"] = json!({ "job": { "rw": "randwrite", "bs": "4k", "requests": 20_000, "iodepth": 1 } });
+    request["prefill"] = json!("steady");
+    let result = result_of(&request).expect("a run");
+    let (steady, told) = (&result["steady_state"], &result["steadiness"]);
+    assert_eq!((&steady["by"], &steady["converged"]), (&json!("workload"), &json!(true)), "{steady}");
+    assert_eq!(told["verdict"], "no-drift-shown", "{told}");
+    let theory = 1.0 + 16.0 * (1.0 - 1.0 / 160.0);
+    for waf in [&steady["waf"], &result["waf"]["total"]] {
+        let waf = waf.as_f64().expect("a number");
+        assert!((waf / theory - 1.0).abs() < 0.02, "{waf}, expected {theory}");
+    }
+}
+
 #[test]
 fn what_does_not_go_with_a_map_of_blocks_is_refused_by_its_key() {
     let refused = |sets: &[&str], words: &[&str]| {
