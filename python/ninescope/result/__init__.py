@@ -6,6 +6,7 @@ files. Nothing here knows how a result is written, drawn or reported: who shows 
 
 from ninescope.result.attribution import Attribution, Band
 from ninescope.result.bad_blocks import BadBlocks
+from ninescope.result.block_map import BlockMap
 from ninescope.result.energy import Energy
 from ninescope.result.fairness import Fairness
 from ninescope.result.fdp import Fdp, ReclaimUnitHandle, ReclaimUnits
@@ -35,6 +36,7 @@ __all__ = [
     "Attribution",
     "BadBlocks",
     "Band",
+    "BlockMap",
     "Change",
     "Columns",
     "DieAct",

@@ -16,6 +16,7 @@ from ninescope.common.files import CONFIG, RESULT, output_directory, written_who
 from ninescope.common.numbers import counted
 from ninescope.result.attribution import Attribution, band_of
 from ninescope.result.bad_blocks import BadBlocks, bad_blocks_of
+from ninescope.result.block_map import BlockMap, block_map_of
 from ninescope.result.cached_map import CachedMap
 from ninescope.result.endurance import Cost, Endurance
 from ninescope.result.energy import Energy
@@ -177,6 +178,11 @@ class Result:
     def bad_blocks(self) -> BadBlocks | None:
         """What broke of the drive's blocks; None where nothing can."""
         return bad_blocks_of(self.document)
+
+    @cached_property
+    def block_map(self) -> BlockMap | None:
+        """What a map of blocks merged; None where the map is one of pages."""
+        return block_map_of(self.document)
 
     @cached_property
     def fairness(self) -> Fairness | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ninescope.result import Result, Steadiness
 from ninescope.text.bad_blocks import facts as bad_block_facts
+from ninescope.text.block_map import facts as block_map_facts
 from ninescope.text.cached_map import facts as map_facts
 from ninescope.text.endurance import facts as endurance_facts
 from ninescope.text.energy import facts as energy_facts
@@ -74,8 +75,7 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
     tier = result.tier
     if tier is not None:
         yield from tier_facts(tier, memory)
-    if result.cached_map is not None:
-        yield from map_facts(result.cached_map)
+    yield from _map(result)
     if result.bad_blocks is not None:
         yield from bad_block_facts(result.bad_blocks)
     reliability = result.reliability
@@ -85,6 +85,13 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
         yield from _scm(document.get(key) or {}, words)
     yield from endurance_facts(document)
     yield from _prepared(document)
+
+
+def _map(result: Result) -> Iterator[tuple[str, str]]:
+    if result.cached_map is not None:
+        yield from map_facts(result.cached_map)
+    if result.block_map is not None:
+        yield from block_map_facts(result.block_map)
 
 
 def _namespaces(entries: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
