@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -85,6 +87,26 @@ def test_every_command_runs(page, project, shell_path, plans):
             found = next((start for start in places if printed[start : start + len(lines)] == lines), None)
             assert found is not None, f"{page.name} shows what is not printed:\n{part}"
             at = found + len(lines)
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+@pytest.mark.parametrize("words", ["ftl.victim=", "ftl.gc_trigger=", "slows-down"])
+def test_what_is_shown_of_collection_collects(words, project, monkeypatch, capsys):
+    from ninescope.cli import main
+
+    monkeypatch.chdir(project)
+    [*shown] = [line for line in commands(ROOT / "docs/collection.md") if words in line and " run " in line]
+    for line in shown:
+        with pytest.raises(SystemExit) as end:
+            main([*shlex.split(line)[1:], "--json"])
+        assert not end.value.code, line
+        result = json.loads(capsys.readouterr().out)
+        assert result["ftl"]["gc_victims"] > 0, line
+        if "deadline" in line:
+            assert result["counters"]["overdue_collections"] > 0, line
+        if words == "slows-down":
+            assert result["counters"]["throttled_units"] > 0, line
+    assert shown
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
