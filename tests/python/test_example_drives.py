@@ -159,6 +159,7 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
         ]
         + [some("energy", "peak_watts")],
     ),
+    "power-cap": (job("randread", "4k", 4000), "full", [some("counters", "power_waits")]),
     "read-ahead": (
         job("read", "16k", 2000, iodepth=1),
         "full",

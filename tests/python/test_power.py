@@ -81,6 +81,22 @@ def test_a_drive_that_waits_is_at_rest():
     assert idle.energy.joules_per_request > 5 * busy.energy.joules_per_request
 
 
+def test_a_cap_bounds_power_and_iops():
+    """A read of the preset senses for 40 us in the mean of its page types: with power for N dies N do."""
+    found = {}
+    for dies in (1, 2, 4):
+        result = run(
+            {"iodepth": 64}, power__cap=f"{1_100_528 + dies * 82_500}uW", scheduler__multi_plane=False
+        )
+        found[dies] = sum(of.iops for of in result.throughput.values())
+        assert result.document["counters"]["power_waits"] > 1_000
+        assert result.energy.cap_watts == pytest.approx(1.100528 + dies * 0.0825)
+        assert result.document["attribution"]["read"][0]["parts_ns"]["die_waiting_for_power"] > 10_000
+    assert found[1] == pytest.approx(1e9 / 40_290, rel=0.03)
+    assert found[2] == pytest.approx(2 * found[1], rel=0.02)
+    assert found[4] == pytest.approx(4 * found[1], rel=0.02)
+
+
 @pytest.mark.parametrize(
     ("sets", "words"),
     [
@@ -89,6 +105,7 @@ def test_a_drive_that_waits_is_at_rest():
         ({"power__window": 0}, "power.window must not be zero"),
         ({"power__dram": "1W"}, r"power.dram is given.*\[dram\]"),
         ({"power__heat": "1W"}, "heat"),
+        ({"power__cap": "1W"}, "power.cap is 1W"),
     ],
 )
 def test_what_cannot_be_is_said_by_name(sets, words):

@@ -24,7 +24,7 @@ const MAP_READER: u64 = u64::MAX - 1;
 type Owners = [u64; 4];
 
 /// The causes of waits behind requests and what is done for somebody, in the order of [`Waits`], and what dies do for nobody.
-const CAUSES: [Cause; SPLIT_WHOLE + 3] = [
+const CAUSES: [Cause; SPLIT_WHOLE + 4] = [
     Cause::DieWaitingForChannel,
     Cause::DieHostRead,
     Cause::DieHostProgram,
@@ -37,6 +37,7 @@ const CAUSES: [Cause; SPLIT_WHOLE + 3] = [
     Cause::OwnParts,
     Cause::DieParity,
     Cause::DieRebuild,
+    Cause::DieWaitingForPower,
 ];
 const CHANNEL: usize = 3;
 /// The first of those in which no part of a request is done, whatever else is in the command.
@@ -45,6 +46,7 @@ const OWN: usize = SPLIT_WHOLE;
 /// Of these and those behind, time is no holder's.
 const PARITY: usize = OWN + 1;
 const REBUILD: usize = PARITY + 1;
+const POWER: usize = REBUILD + 1;
 
 /// Time by these causes [ns], and of those before own parts by holder: each tenant, and then the drive.
 #[derive(Clone, Debug, Default)]
@@ -99,6 +101,8 @@ struct Die {
     holder: u16,
     tenants: [u16; 4],
     since: Ns,
+    /// Since when it waits for power, if it does.
+    without_power: Option<Ns>,
     /// Whose operation is parked.
     parked: (Owners, Option<usize>, u16),
 }
@@ -555,6 +559,15 @@ impl Blame {
             part.waits.add_all(&behind);
         }
         channel
+    }
+
+    /// A die begins to wait for power, or need not any more.
+    pub fn for_power(&mut self, now: Ns, id: DieId, waits: bool) {
+        let (die, holder) = (&mut self.dies[id.index()], self.drive);
+        let since = std::mem::replace(&mut die.without_power, waits.then_some(now));
+        if let Some(from) = since.filter(|_| !waits) {
+            die.done.push_back(Stretch { from, until: now, lane: Some(POWER), holder, owners: [NOBODY; 4] });
+        }
     }
 
     pub fn suspended(&mut self, now: Ns, id: DieId) {

@@ -577,7 +577,7 @@ impl Probe for Checker {
             book.sees(view, &event, &mut self.marks)?;
         }
         if let Some(book) = &mut self.power {
-            book.sees(view, &event)?;
+            book.sees(view, &event, &mut self.marks)?;
         }
         match event {
             Event::Started {
@@ -775,6 +775,14 @@ impl Probe for Checker {
                     codes.data_out(view, command, (until, held))?;
                 }
                 self.dies.data_out(view.now, command, held)
+            }
+            Event::PowerAwaited { die } | Event::PowerComes { die, .. } => {
+                let waits = matches!(event, Event::PowerAwaited { .. });
+                self.ledger.power_waits += u64::from(waits);
+                if let Some(blame) = &mut self.blame {
+                    blame.for_power(view.now, die, waits);
+                }
+                self.dies.for_power(view.now, die, waits)
             }
             Event::Suspended { die, lost } => {
                 self.ledger.suspends += 1;

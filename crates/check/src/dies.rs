@@ -93,6 +93,9 @@ struct Die {
     working: u64,
     /// Recovering and ramping, since measuring began [ns].
     overhead: u64,
+    /// Since when it waits for power, if it does, and how long it has since measuring began [ns].
+    power_awaited: Option<Ns>,
+    without_power: u64,
 }
 
 /// All dies.
@@ -267,12 +270,29 @@ impl Dies {
         Ok(())
     }
 
+    /// A die begins to wait for power, or need not any more.
+    pub fn for_power(&mut self, now: Ns, id: DieId, waits: bool) -> Checked {
+        let die = &mut self.dies[id.index()];
+        let is_free = die.phase == Phase::Free || (die.phase == Phase::DataOut && die.data_out_until <= now);
+        require!(
+            is_free && die.power_awaited.is_some() != waits,
+            DieDoubleBooked,
+            now,
+            "die {id} waits for power, or need not any more, while it is {:?}",
+            die.phase
+        );
+        let since = std::mem::replace(&mut die.power_awaited, waits.then_some(now));
+        die.without_power += since.map_or(0, |since| (now - since).0);
+        Ok(())
+    }
+
     // ---- time -------------------------------------------------------------------------------------
 
     pub fn measuring_began(&mut self, now: Ns) {
         for die in &mut self.dies {
             die.working = if die.phase == Phase::DataOut { die.data_out_until.saturating_since(now).0 } else { 0 };
-            die.overhead = 0;
+            (die.overhead, die.without_power) = (0, 0);
+            die.power_awaited = die.power_awaited.map(|_| now);
             die.since = now;
         }
     }
@@ -300,14 +320,17 @@ impl Dies {
             );
             let lane = |occupancy: Occupancy| ledger[occupancy as usize];
             let overhead = lane(Occupancy::SuspendOverhead);
-            let working = total - overhead - lane(Occupancy::Idle) - lane(Occupancy::WaitingForChannel);
+            let without_power = lane(Occupancy::WaitingForPower);
+            let held = overhead + without_power + lane(Occupancy::WaitingForChannel);
+            let working = total - held - lane(Occupancy::Idle);
             require!(
-                (working, overhead) == (die.working, die.overhead),
+                (working, overhead, without_power) == (die.working, die.overhead, die.without_power),
                 BusyTime,
                 now,
-                "die {index} worked {} ns and spent {} ns on suspending, its ledger says {working} and {overhead} ns",
+                "die {index} worked {} ns, spent {} ns on suspending and waited {} ns for power, its ledger says {working}, {overhead} and {without_power} ns",
                 die.working,
-                die.overhead
+                die.overhead,
+                die.without_power
             );
         }
         Ok(())

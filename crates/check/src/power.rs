@@ -1,13 +1,14 @@
 //! What a drive draws: counted anew from commands, accesses and steps, by part and by what it was for, and laid out in windows of time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use ninescope_engine::{Access, Event, PowerConfig, QueueClass, View};
 use ninescope_kernel::Ns;
 use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_media::scm::ScmCommandKind;
-use ninescope_model::{OCCUPANCIES, Occupancy, SECTOR_BYTES, Source};
+use ninescope_model::{DieId, OCCUPANCIES, Occupancy, SECTOR_BYTES, Source};
 
+use crate::marks::{Mark, Marks};
 use crate::rule::{Checked, require};
 
 /// What a command is, and what it is for.
@@ -24,6 +25,8 @@ struct Die {
     /// What it draws, and since when.
     power: u64,
     since: Ns,
+    /// What it has taken of what may be drawn.
+    taken: u64,
 }
 
 /// The checker's own account.
@@ -41,6 +44,12 @@ pub struct PowerBook {
     of_cores: u128,
     /// By number of the window since measuring began.
     windows: BTreeMap<u64, u128>,
+    /// Dies that wait for power, the first come first.
+    line: VecDeque<DieId>,
+    /// The one of them that has power now.
+    comes: Option<DieId>,
+    /// The time of the last event.
+    at: Ns,
 }
 
 impl PowerBook {
@@ -58,11 +67,17 @@ impl PowerBook {
             of_dram: 0,
             of_cores: 0,
             windows: BTreeMap::new(),
+            line: VecDeque::new(),
+            comes: None,
+            at: Ns::ZERO,
         })
     }
 
-    pub fn sees(&mut self, view: &View<'_>, event: &Event<'_>) -> Checked {
+    pub fn sees(&mut self, view: &View<'_>, event: &Event<'_>, marks: &mut Marks) -> Checked {
         let now = view.now;
+        if self.config.cap.is_some() {
+            self.cap_holds(view, event, marks)?;
+        }
         match *event {
             Event::Dispatched { command, class, accesses } => {
                 self.dies[command.die.index()].present = Work { kind: command.kind, lane: lane_of(class, accesses) };
@@ -101,7 +116,7 @@ impl PowerBook {
             Event::DramTaken { access, .. } => {
                 let energy = u128::from(access.bytes) * u128::from(self.config.dram_byte);
                 self.of_dram += energy;
-                self.take(now, energy);
+                self.at_once(now, energy);
             }
             Event::StepTaken { until, .. } => self.core(now, until - now),
             Event::Fetched { .. } => self.core(now, self.config.command_cost),
@@ -116,6 +131,78 @@ impl PowerBook {
             Event::Finished { .. } => return self.compare(view),
             _ => {}
         }
+        Ok(())
+    }
+
+    // ---- a cap -------------------------------------------------------------------------------------
+
+    /// What may still be drawn by commands of dies [uW].
+    fn left(&self) -> u64 {
+        let taken: u64 = self.dies.iter().map(|die| die.taken).sum();
+        self.config.cap.unwrap_or(u64::MAX).saturating_sub(self.config.at_rest + taken)
+    }
+
+    /// Commands of dies draw no more than may be drawn, whoever waits does so for a reason, and the first come goes first.
+    fn cap_holds(&mut self, view: &View<'_>, event: &Event<'_>, marks: &mut Marks) -> Checked {
+        let (now, most) = (view.now, self.config.die.into_iter().max().unwrap_or_default());
+        if now > self.at {
+            // Whatever it is to do.
+            let needless = self.line.front().filter(|_| most <= self.left());
+            require!(needless.is_none(), PowerCap, now, "die {needless:?} waits for power, and there is enough of it");
+            self.at = now;
+        }
+        match *event {
+            Event::Dispatched { command, .. } => self.take(view, command.die, command.kind)?,
+            Event::ResumeBegan { die } => {
+                let kind = self.dies[die.index()].parked.kind;
+                self.take(view, die, kind)?;
+            }
+            Event::CommandEnded { command } => self.dies[command.die.index()].taken = 0,
+            Event::Recovered { die } => self.dies[die.index()].taken = 0,
+            Event::PowerAwaited { die } => {
+                let left = self.left();
+                require!(
+                    !self.line.contains(&die) && (most > left || !self.line.is_empty()),
+                    PowerCap,
+                    now,
+                    "die {die} waits for power, of which {left} uW are left, behind {:?}",
+                    self.line
+                );
+                if view.nand.parked(die).is_some() {
+                    marks.hit(Mark::ParkedWithoutPower);
+                }
+                self.line.push_back(die);
+            }
+            Event::PowerComes { die, goes_on } => {
+                let first = self.line.front() == Some(&die);
+                require!(!goes_on || first, PowerCap, now, "die {die} goes before others in {:?}", self.line);
+                self.line.retain(|&other| other != die);
+                self.comes = goes_on.then_some(die);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A die takes up a command of a kind, or goes on with one.
+    fn take(&mut self, view: &View<'_>, die: DieId, kind: CommandKind) -> Checked {
+        let (power, left) = (self.config.die[kind as usize], self.left());
+        require!(
+            power <= left && self.dies[die.index()].taken == 0,
+            PowerCap,
+            view.now,
+            "die {die} begins with a {kind:?}, which draws {power} uW, and {left} uW are left of {:?}",
+            self.config.cap
+        );
+        // Who waits already goes before who comes now.
+        require!(
+            self.comes.take() == Some(die) || self.line.is_empty(),
+            PowerCap,
+            view.now,
+            "die {die} begins with a {kind:?} before those who wait for power: {:?}",
+            self.line
+        );
+        self.dies[die.index()].taken = power;
         Ok(())
     }
 
@@ -144,7 +231,7 @@ impl PowerBook {
         let bytes: u64 = command.addressed_planes().map(|plane| u64::from(command.bytes[plane])).sum();
         let energy = u128::from(bytes) * u128::from(self.config.channel_byte);
         self.of_channels[self.dies[command.die.index()].present.lane] += energy;
-        self.take(now, energy);
+        self.at_once(now, energy);
     }
 
     // ---- others ------------------------------------------------------------------------------------
@@ -166,17 +253,17 @@ impl PowerBook {
         };
         let energy = u128::from(of_byte) * u128::from(sectors) * u128::from(SECTOR_BYTES);
         self.of_banks[occupancy as usize] += energy;
-        self.take(now, energy);
+        self.at_once(now, energy);
     }
 
     fn core(&mut self, now: Ns, time: Ns) {
         let energy = u128::from(self.config.core) * u128::from(time.0);
         self.of_cores += energy;
-        self.take(now, energy);
+        self.at_once(now, energy);
     }
 
     /// An energy that is taken at once.
-    fn take(&mut self, now: Ns, energy: u128) {
+    fn at_once(&mut self, now: Ns, energy: u128) {
         *self.windows.entry((now - self.since).0 / self.config.window.0).or_default() += energy;
     }
 

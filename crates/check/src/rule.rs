@@ -173,6 +173,8 @@ rules! {
         "What commands ask for, their units, page accesses, victims and moves are each decided once, before they go on; how long a request waited for that is told.";
     Energy, "energy",
         "The energy that is told of each part and cause is what that draws for as long as it works, for the bytes it moves and the time that passes, and the peak is the most of any window.";
+    PowerCap, "power-cap",
+        "Commands of dies that are under way draw no more together than may be drawn beside what the drive draws at rest; a die waits for power only while too little is left of it or others wait, and the first come goes first.";
     Damage, "damage", "Lost and wrong are the units that a failed read of the drive's own left so, until they are written anew.";
     UnreportedDamage, "unreported-damage",
         "A read of what is lost says so, a read of what is wrong is counted as such, and no other.";

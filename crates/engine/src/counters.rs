@@ -115,6 +115,8 @@ pub struct EngineCounters {
     pub trimmed_units_moved: u64,
     /// Accesses that a die took up before others that had waited longer, because of the class of the job that they are for.
     pub class_passes: u64,
+    /// Times a die had to wait for power with what it would have done next.
+    pub power_waits: u64,
     /// Times an operation waited for its channel.
     pub channel_waits: u64,
     /// Commands that write and are to complete when that is on the media.

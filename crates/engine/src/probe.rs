@@ -207,6 +207,10 @@ pub enum Event<'a> {
     /// A free die takes up a command and asks for its channel: `accesses`, one per addressed plane in ascending
     /// order, have left their queue, in which they waited for the die.
     Dispatched { command: &'a FlashCommand, class: QueueClass, accesses: &'a [Access] },
+    /// A free die has something to do, for which there is no power left, or others wait for some: it waits in line.
+    PowerAwaited { die: DieId },
+    /// A die that waited in line for power has it and `goes_on`, or has nothing to do any more.
+    PowerComes { die: DieId, goes_on: bool },
     /// The channel was granted to a flash command: its channel is taken until `sent`, and the array works from `begins`
     /// on, later by what encoding takes [ns].
     CommandIssued { command: &'a FlashCommand, sent: Ns, begins: Ns },

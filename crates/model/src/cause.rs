@@ -32,10 +32,12 @@ pub enum Occupancy {
     Parity,
     /// Reads and programs of a rebuild, which writes again what lay on a die that failed.
     Rebuild,
+    /// Nothing: what it would do next would draw more power than may be drawn.
+    WaitingForPower,
 }
 
 /// Number of occupancies: lanes of a die's ledger.
-pub const OCCUPANCIES: usize = 14;
+pub const OCCUPANCIES: usize = 15;
 
 /// What a nanosecond of a request's latency was spent on. The first [`OCCUPANCIES`] say what held the
 /// die while the request waited in its queue; the others are the request's own stages and waits.
@@ -70,6 +72,8 @@ pub enum Cause {
     DieParity,
     /// The die read or programmed for a rebuild of a die that failed.
     DieRebuild,
+    /// The die waited until there was power for what it was to do.
+    DieWaitingForPower,
     /// Queued in the host, because the device held `queue_depth` commands or fetched others.
     HostQueue,
     /// The controller's per-command cost and the wait for it.
@@ -123,7 +127,7 @@ pub enum Cause {
 }
 
 /// Number of causes: lanes of a request's parts.
-pub const CAUSES: usize = 39;
+pub const CAUSES: usize = 40;
 
 impl Occupancy {
     /// All occupancies, in lane order.
@@ -142,6 +146,7 @@ impl Occupancy {
         Self::WearLeveling,
         Self::Parity,
         Self::Rebuild,
+        Self::WaitingForPower,
     ];
 
     /// The key in results.
@@ -161,6 +166,7 @@ impl Occupancy {
             Self::WearLeveling => "wear_leveling",
             Self::Parity => "parity",
             Self::Rebuild => "rebuild",
+            Self::WaitingForPower => "waiting_for_power",
         }
     }
 }
@@ -182,6 +188,7 @@ impl Cause {
         Self::DieWearLeveling,
         Self::DieParity,
         Self::DieRebuild,
+        Self::DieWaitingForPower,
         Self::HostQueue,
         Self::CommandProcessing,
         Self::Link,
@@ -226,6 +233,7 @@ impl Cause {
             Self::DieWearLeveling => "die_wear_leveling",
             Self::DieParity => "die_parity",
             Self::DieRebuild => "die_rebuild",
+            Self::DieWaitingForPower => "die_waiting_for_power",
             Self::HostQueue => "host_queue",
             Self::CommandProcessing => "command_processing",
             Self::Link => "link",

@@ -101,7 +101,7 @@ def _bars(request: SlowRequest) -> Iterator[_Bar]:
 
 def _short(deed: Deed) -> str:
     act = deed.act
-    if act.occupancy in ("idle", "suspend_overhead", "waiting_for_channel"):
+    if act.occupancy in ("idle", "suspend_overhead", "waiting_for_channel", "waiting_for_power"):
         return ""
     if act.own:
         return "own part"

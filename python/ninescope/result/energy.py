@@ -36,6 +36,9 @@ class Energy:
     peak_begins_ns: int | None = None
     """When the one began in which most was drawn."""
 
+    cap_watts: float | None = None
+    """What may be drawn at rest and by commands of dies together; None where that is any."""
+
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Energy | None:
         """Read the section of a result; None where the drive does not tell what it draws."""

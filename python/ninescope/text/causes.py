@@ -69,6 +69,9 @@ LOOKS: Mapping[str, Look] = {
         "#ced1fa",
         "its die was held by another operation, which waited for the flash channel",
     ),
+    "die_waiting_for_power": Look(
+        "behind a wait for power", "#b5a100", "its die had to wait until there was power for it to work"
+    ),
     "ordering": Look("ordering", "#636363", "an earlier request had to end first"),
     "die_gc_read": Look("behind GC read", "#f2c89c", "its die was busy reading for garbage collection"),
     "die_gc_program": Look(

@@ -18,9 +18,11 @@ def facts(energy: Energy | None) -> Iterator[tuple[str, str]]:
         return
     if energy.average_watts is not None and energy.peak_watts is not None and energy.peak_window_ns:
         window = duration(energy.peak_window_ns)
+        cap = f", of {watts(energy.cap_watts)} that it may" if energy.cap_watts is not None else ""
         yield (
             "power",
-            f"{watts(energy.average_watts)} in the mean, at most {watts(energy.peak_watts)} over {window}",
+            f"{watts(energy.average_watts)} in the mean, "
+            f"at most {watts(energy.peak_watts)} over {window}{cap}",
         )
     causes = sorted(energy.by_cause.items(), key=lambda item: -item[1])
     shares = [

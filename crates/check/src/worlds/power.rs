@@ -26,6 +26,13 @@ pub(super) fn add(dice: &mut Dice, drive: &mut toml::Table) {
         [(flash, 200_000), (dram, 90_000), (has_scm, 50_000), (has_scm, 300_000)]
             .map(|(is_there, most)| Femtojoules(some(is_there, most)));
     let die_suspend = (flash && dice.chance(50)).then(|| Microwatts(u64::from(dice.small(0, 200_000))));
+    // On some few dies work at a time.
+    let most = [die_read, die_program, die_erase].into_iter().max().unwrap_or_default().0;
+    let dies = config.geometry.map_or(0, |shape| shape.channels * shape.packages_per_channel * shape.dies_per_package);
+    let at_rest = controller.0 + of_dram.0 + of_scm.0 + die_standby.0 * u64::from(dies);
+    let cap = (flash && dice.chance(50)).then(|| at_rest + most + dice.between(0, most * u64::from(dies.min(3))));
+    let die_suspend =
+        die_suspend.map(|power| power.min(if cap.is_some() { die_program.min(die_erase) } else { power }));
     // Long enough that a run has not too many of them.
     let window = Duration(dice.between(50_000, 50_000_000));
     let power = PowerSection {
@@ -42,6 +49,7 @@ pub(super) fn add(dice: &mut Dice, drive: &mut toml::Table) {
         scm: of_scm,
         scm_read_byte,
         scm_write_byte,
+        cap: cap.map(Microwatts),
         window,
     };
     put_at(drive, "power", toml::Value::try_from(power).expect("powers are TOML"));

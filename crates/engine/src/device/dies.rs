@@ -7,7 +7,7 @@ use ninescope_model::{ChannelId, DieId, Lpa, Ppa, SECTOR_BYTES, Source};
 use super::Device;
 use super::kind::Kind;
 use crate::error::SimulationError;
-use crate::flash::{Ending, Granted, Leaving, Turn};
+use crate::flash::{Ending, ForPower, Granted, Leaving, Turn};
 use crate::host::LinkJob;
 use crate::probe::{Access, Event, Probe, observe};
 use crate::reliability::Afterwards;
@@ -21,6 +21,9 @@ impl<K: Kind> Device<K> {
     #[inline]
     pub(super) fn dispatch(&mut self, die: DieId) -> Result<(), SimulationError> {
         self.flash.touch_overdue(&self.run, die);
+        if self.run.power.is_some() && self.waits_for_power(die)? {
+            return Ok(());
+        }
         let Some(turn) = self.flash.turn_of(&self.run, die) else { return Ok(()) };
         match turn {
             Turn::Issue(class) => self.issue(die, class)?,
@@ -37,6 +40,25 @@ impl<K: Kind> Device<K> {
         }
         self.flash.turn_ends(&mut self.run, die);
         Ok(())
+    }
+
+    /// Whether a die has to wait for power with what it would do next.
+    #[inline(never)]
+    fn waits_for_power(&mut self, die: DieId) -> Result<bool, SimulationError> {
+        match self.flash.ask_for_power(&mut self.run, die) {
+            ForPower::Goes => Ok(false),
+            comes @ (ForPower::GoesOn | ForPower::Leaves) => {
+                observe!(self, Event::PowerComes { die, goes_on: comes == ForPower::GoesOn });
+                Ok(false)
+            }
+            waits @ (ForPower::Waits | ForPower::BeginsToWait) => {
+                if waits == ForPower::BeginsToWait {
+                    observe!(self, Event::PowerAwaited { die });
+                }
+                self.flash.turn_ends(&mut self.run, die);
+                Ok(true)
+            }
+        }
     }
 
     fn issue(&mut self, die: DieId, class: QueueClass) -> Result<(), SimulationError> {

@@ -86,6 +86,9 @@ impl Flash {
         unit.work.shared = run.transactions.tenants.is_some();
         unit.occupancy = occupancy;
         unit.goes_on(Phase::WaitingToSend);
+        if let Some(power) = &mut run.power {
+            power.takes(die, command.kind);
+        }
         if class == QueueClass::HostRead || class == QueueClass::HostProgram {
             self.close_queue_waits(run, command);
         }

@@ -52,6 +52,7 @@ impl Flash {
     pub fn end_array<Q>(&mut self, run: &mut Run<Q>, die: DieId) -> Result<Ended, SimulationError> {
         if let Some(power) = &mut run.power {
             power.die_rests(run.now, die, self.dies[die.0].occupancy);
+            self.power_is_given_back(run, die);
         }
         self.nand.end_array(die, run.now).map_err(|source| SimulationError::Illegal { at: run.now, source })
     }

@@ -98,6 +98,9 @@ impl Flash {
     #[inline(never)]
     pub fn resume_parked<Q: WakeQueue>(&mut self, run: &mut Run<Q>, die: DieId) {
         let ramped_at = self.nand.resume(die, run.now);
+        if let (Some(power), Some(operation)) = (&mut run.power, self.nand.parked(die)) {
+            power.takes(die, operation.command.kind);
+        }
         self.next_draws(run, die, (Occupancy::SuspendOverhead, Draws::Suspended));
         self.dies[die.0].enter(run.now, Phase::Resuming, Occupancy::SuspendOverhead);
         run.queue.schedule(self.dies.resource(die.0), ramped_at);
@@ -125,7 +128,7 @@ impl Flash {
     }
 
     /// What a die has drawn so far was for something, and is over; it goes on with its suspended operation.
-    fn next_draws<Q>(&self, run: &mut Run<Q>, die: DieId, (was_for, next): (Occupancy, Draws)) {
+    fn next_draws<Q>(&mut self, run: &mut Run<Q>, die: DieId, (was_for, next): (Occupancy, Draws)) {
         let (now, Some(power)) = (run.now, &mut run.power) else { return };
         power.die_rests(now, die, was_for);
         let operation = self.nand.parked(die).or_else(|| self.nand.running(die));
@@ -133,7 +136,7 @@ impl Flash {
         match (next, kind) {
             (Draws::Suspended, Some(kind)) => power.die_moves_voltages(now, die, kind),
             (Draws::Working, Some(kind)) => power.die_works(now, die, kind, now),
-            _ => {}
+            _ => self.power_is_given_back(run, die),
         }
     }
 }

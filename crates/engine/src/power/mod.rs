@@ -2,6 +2,7 @@
 //!
 //! Told by who works when; knows nothing of why. All of it is whole numbers: a power [uW] for a time [ns] is an energy [fJ].
 
+mod cap;
 mod draw;
 
 use ninescope_kernel::Ns;
@@ -9,6 +10,9 @@ use ninescope_media::nand::CommandKind;
 use ninescope_media::scm::ScmCommandKind;
 use ninescope_model::{DieId, OCCUPANCIES, Occupancy, SECTOR_BYTES};
 
+pub(crate) use cap::Asked;
+
+use cap::Cap;
 use draw::Draw;
 
 /// What the parts of a drive draw.
@@ -32,6 +36,8 @@ pub struct PowerConfig {
     pub at_rest: u64,
     /// Power is told as the mean of so long.
     pub window: Ns,
+    /// What is drawn at rest and by commands of dies that are under way together is at most so much; `None`: any [uW].
+    pub cap: Option<u64>,
 }
 
 impl PowerConfig {
@@ -102,6 +108,7 @@ pub struct Power {
     spent: Energy,
     draw: Draw,
     since: Ns,
+    cap: Option<Cap>,
 }
 
 // Kept out of line: who tells of it pays a comparison where there is none.
@@ -114,6 +121,7 @@ impl Power {
             spent: Energy::default(),
             draw: Draw::new(Ns::ZERO, config.window),
             since: Ns::ZERO,
+            cap: config.cap.map(|cap| Cap::new(cap.saturating_sub(config.at_rest), dies)),
         }
     }
 
@@ -156,6 +164,42 @@ impl Power {
         let energy = u128::from(bytes) * u128::from(self.config.channel_byte);
         self.spent.channels[occupancy as usize] += energy;
         self.draw.takes(now, energy);
+    }
+
+    // ---- a cap -------------------------------------------------------------------------------------
+
+    /// Whether dies have to wait for power.
+    pub(crate) fn is_capped(&self) -> bool {
+        self.cap.is_some()
+    }
+
+    /// What a die wants to do next draws so much at most. Returns whether it may, or has to wait in line and has joined that now.
+    pub(crate) fn ask(&mut self, die: DieId, power: u64) -> Asked {
+        self.cap.as_mut().map_or(Asked::Granted { waited: false }, |cap| cap.ask(die.0, power))
+    }
+
+    /// A die wants nothing any more. Returns whether it was in line.
+    pub(crate) fn wants_nothing(&mut self, die: DieId) -> bool {
+        self.cap.as_mut().is_some_and(|cap| cap.wants_nothing(die.0))
+    }
+
+    /// A die takes a command of a kind up, or goes on with it.
+    pub(crate) fn takes(&mut self, die: DieId, kind: CommandKind) {
+        if let Some(cap) = &mut self.cap {
+            cap.takes(die.0, self.config.die[kind as usize]);
+        }
+    }
+
+    /// What a die has taken up is over, or parked.
+    pub(crate) fn gives_back(&mut self, die: DieId) {
+        if let Some(cap) = &mut self.cap {
+            cap.gives_back(die.0);
+        }
+    }
+
+    /// The die that is the first in line.
+    pub(crate) fn first_in_line(&self) -> Option<DieId> {
+        self.cap.as_ref().and_then(Cap::first_in_line).map(DieId)
     }
 
     // ---- other parts -------------------------------------------------------------------------------
@@ -235,6 +279,7 @@ mod tests {
             command_cost: Ns(10),
             at_rest: 11,
             window: Ns(1_000),
+            cap: None,
         }
     }
 

@@ -4,11 +4,11 @@
 use ninescope_engine::{Energy, Peak, Power, PowerConfig};
 use ninescope_kernel::Ns;
 use ninescope_media::nand::CommandKind;
-use ninescope_model::{OCCUPANCIES, Occupancy};
+use ninescope_model::{Cause, OCCUPANCIES, Occupancy, Op};
 
 use crate::scenario::{
-    COMMAND, Drive, ERASE, Outcome, PROGRAM, RAMP, READ, RECOVER, UNIT_READ, flush, mixed_requests, policy_with, read,
-    read_units, write, write_units,
+    COMMAND, Drive, ERASE, Outcome, PROGRAM, RAMP, READ, RECOVER, UNIT_READ, UNIT_TRANSFER, flush, mixed_requests,
+    policy_with, read, read_units, write, write_units,
 };
 
 /// Powers [uW] and energies of a byte [fJ] that can be told apart in a sum.
@@ -32,6 +32,7 @@ fn power() -> PowerConfig {
         command_cost: Ns::ZERO,
         at_rest: AT_REST,
         window: Ns(1_000_000_000),
+        cap: None,
     }
 }
 
@@ -162,4 +163,92 @@ fn a_drive_that_tells_what_it_draws_does_what_it_did() {
         drive.run(requests()).device.digest()
     };
     assert_eq!(digest(Some(power())), digest(None));
+}
+
+// ---- a cap ------------------------------------------------------------------------------------------
+
+/// Eight dies on as many channels, of which so many may read at a time.
+fn capped(reading: u64) -> Drive {
+    let power = PowerConfig { cap: Some(AT_REST + reading * DIE_READ), die: [DIE_READ; 3], ..power() };
+    Drive::with(|drive| {
+        drive.channels = 8;
+        drive.logical_units *= 8;
+        drive.prepared = (0..drive.logical_units).collect();
+        drive.power = Some(power);
+    })
+}
+
+/// A unit of each die, by what lies where.
+fn unit_of_each_die(drive: &Drive) -> Vec<u64> {
+    let run = drive.run(Vec::new());
+    let geometry = *run.device.ftl().geometry();
+    let die_of = |unit: u32| geometry.die_of(run.place_of(unit)).index();
+    (0..8)
+        .map(|die| (0..drive.logical_units).find(|&unit| die_of(unit) == die).expect("data on each die").into())
+        .collect()
+}
+
+#[test]
+fn power_for_one_die_makes_reads_of_several_follow_each_other() {
+    let drive = capped(1);
+    let units = unit_of_each_die(&drive);
+    let run = drive.run(units.iter().map(|&unit| read(0, unit)).collect());
+    let latency = |number: u64| (number + 1) * (COMMAND + READ) + UNIT_TRANSFER;
+    for number in 0..8 {
+        assert_eq!(run.latency(number), latency(number), "the data of each leave beside the sensing of the next");
+    }
+    let waited: u64 = (0..8).map(|number| number * (COMMAND + READ)).sum();
+    assert_eq!(
+        run.parts(Op::Read),
+        [
+            (Cause::DieWaitingForPower, waited),
+            (Cause::CommandArray, 8 * (COMMAND + READ)),
+            (Cause::Transfer, 8 * UNIT_TRANSFER),
+        ]
+    );
+    assert_eq!(run.counters().power_waits, 7);
+}
+
+#[test]
+fn with_power_for_so_many_dies_as_many_read_at_a_time() {
+    for reading in [2, 3, 8, 9] {
+        let drive = capped(reading);
+        let units = unit_of_each_die(&drive);
+        let run = drive.run(units.iter().map(|&unit| read(0, unit)).collect());
+        for number in 0..8 {
+            let round = number / reading + 1;
+            assert_eq!(run.latency(number), round * (COMMAND + READ) + UNIT_TRANSFER, "{reading} at a time");
+        }
+        assert_eq!(run.counters().power_waits, 8_u64.saturating_sub(reading));
+    }
+}
+
+#[test]
+fn a_suspended_erase_gives_its_power_to_the_read() {
+    let mut drive = Drive::before_erase();
+    drive.engine.suspend = policy_with(&serde_json::json!({ "policy": "between-loops" }));
+    // Of one die alone nothing changes.
+    let requests = || vec![write(0, 16), read(1_500_000, 20)];
+    let free = drive.run(requests());
+    let most = DIE_PROGRAM;
+    drive.power = Some(PowerConfig { cap: Some(AT_REST + most), ..power() });
+    let run = drive.run(requests());
+    assert_eq!((run.counters().suspends, run.counters().power_waits), (1, 0));
+    assert_eq!(run.device.digest(), free.device.digest());
+}
+
+#[test]
+fn a_cap_that_nobody_reaches_changes_nothing() {
+    let requests = || mixed_requests(5, 2_000, Drive::busy().logical_units, 20_000, 50);
+    let run = |cap: Option<u64>| {
+        let mut drive = Drive::busy();
+        drive.power = Some(PowerConfig { cap, ..power() });
+        drive.run(requests())
+    };
+    let free = run(None);
+    let enough = run(Some(AT_REST + 4 * DIE_PROGRAM));
+    assert_eq!((enough.device.digest(), enough.counters().power_waits), (free.device.digest(), 0));
+    let short = run(Some(AT_REST + DIE_PROGRAM));
+    assert!(short.counters().power_waits > 100, "{:?}", short.counters());
+    assert!(short.device.now() > free.device.now());
 }

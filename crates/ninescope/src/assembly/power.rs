@@ -5,7 +5,7 @@ use ninescope_kernel::Ns;
 use ninescope_model::Geometry;
 use ninescope_model::units::{Femtojoules, Microwatts};
 
-use crate::config::LoadedDrive;
+use crate::config::{LoadedDrive, PowerSection};
 use crate::error::Error;
 
 /// The most that a part draws.
@@ -33,6 +33,10 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry) -> Result<Option<PowerCo
         return Err(drive.error_at("power.window", "must not be zero"));
     }
     check_parts(drive)?;
+    let at_rest = at_rest(power, geometry);
+    if let Some(cap) = power.cap {
+        check_cap(drive, power, cap, at_rest)?;
+    }
     let (of_dram, of_scm) = ([power.dram_byte.0; 2], [power.scm_read_byte.0, power.scm_write_byte.0]);
     Ok(Some(PowerConfig {
         die: [power.die_read.0, power.die_program.0, power.die_erase.0],
@@ -42,9 +46,45 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry) -> Result<Option<PowerCo
         bank_bytes: [if drive.config.dram.is_some() { of_dram } else { of_scm }, of_scm],
         core: power.core.0,
         command_cost: Ns(drive.config.controller.command_cost.0),
-        at_rest: power.controller.0 + power.die_standby.0 * u64::from(geometry.dies()) + power.dram.0 + power.scm.0,
+        at_rest,
         window: Ns(power.window.0),
+        cap: power.cap.map(|cap| cap.0),
     }))
+}
+
+/// What all parts draw at any time [uW].
+fn at_rest(power: &PowerSection, geometry: &Geometry) -> u64 {
+    let of_dies = power.die_standby.0 * u64::from(geometry.dies());
+    power.controller.0 + of_dies + power.dram.0 + power.scm.0
+}
+
+/// Whatever a die is to do can be done at last.
+fn check_cap(drive: &LoadedDrive, power: &PowerSection, cap: Microwatts, at_rest: u64) -> Result<(), Error> {
+    if drive.config.geometry.is_none() {
+        let message = "is given, and the drive has no flash: commands of dies are what waits for power";
+        return Err(drive.error_at("power.cap", message));
+    }
+    let of_dies = [
+        ("power.die_read", power.die_read),
+        ("power.die_program", power.die_program),
+        ("power.die_erase", power.die_erase),
+    ];
+    let Some((key, most)) = of_dies.into_iter().max_by_key(|(_, power)| *power) else { return Ok(()) };
+    let needed = Microwatts(at_rest + most.0);
+    if cap < needed {
+        let message = format!(
+            "is {cap}, and what the drive draws at rest makes {needed} with {key}: at least that is needed for one die to work"
+        );
+        return Err(drive.error_at("power.cap", &message));
+    }
+    let least = power.die_program.min(power.die_erase);
+    if let Some(suspend) = power.die_suspend.filter(|&suspend| suspend > least) {
+        let message = format!(
+            "is {suspend}, more than programs or erases draw ({least}): with power.cap a die that suspends one draws no more than before"
+        );
+        return Err(drive.error_at("power.die_suspend", &message));
+    }
+    Ok(())
 }
 
 /// Nothing is said of what the drive has not.

@@ -5,7 +5,7 @@ use ninescope_model::units::{Duration, Femtojoules, Microwatts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the parts of a drive draw; what is left out draws nothing. It changes nothing of what the drive does.
+/// What the parts of a drive draw; what is left out draws nothing. But for `cap` it changes nothing of what the drive does.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PowerSection {
@@ -48,6 +48,10 @@ pub struct PowerSection {
     /// A byte that it writes [fJ].
     #[serde(default)]
     pub scm_write_byte: Femtojoules,
+    /// The most that the drive may draw at any time and its dies by commands that are under way, together: a command of a die waits until
+    /// there is power for it; absent: any [uW].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap: Option<Microwatts>,
     /// The most power is told as the mean of so long [ns].
     #[serde(default = "window")]
     #[schemars(transform = above_zero)]

@@ -27,6 +27,8 @@ pub enum Doing {
     Idle,
     /// Its command, or the data it has read, waits for the channel.
     WaitingForChannel,
+    /// It waits for power.
+    WaitingForPower,
     /// Command, address and data of a program arrive.
     Sending,
     /// The array works; `done` is the pulse time that was done before [ns].
@@ -63,6 +65,7 @@ impl Stretch {
         match self.doing {
             Doing::Idle => Occupancy::Idle,
             Doing::WaitingForChannel => Occupancy::WaitingForChannel,
+            Doing::WaitingForPower => Occupancy::WaitingForPower,
             Doing::Sending | Doing::Array { .. } | Doing::DataOut => self.work.occupancy(),
             Doing::Recovering | Doing::Ramping => Occupancy::SuspendOverhead,
         }
@@ -256,6 +259,11 @@ impl DieBook {
     pub fn dispatched(&mut self, now: Ns, die: DieId, work: Work) {
         self.enter(now, die, Doing::WaitingForChannel, work);
         self.dies[die.index()].running = TakenUp { since: now, work };
+    }
+
+    /// It begins to wait for power, or need not any more.
+    pub fn for_power(&mut self, now: Ns, die: DieId, waits: bool) {
+        self.enter(now, die, if waits { Doing::WaitingForPower } else { Doing::Idle }, Work::default());
     }
 
     /// The channel is the command's, and the array works from `begins` on.

@@ -210,6 +210,8 @@ impl Probe for Recorder {
                     timeline.transfer(view.now, until, command, true);
                 }
             }
+            Event::PowerAwaited { die } => self.dies.for_power(view.now, die, true),
+            Event::PowerComes { die, .. } => self.dies.for_power(view.now, die, false),
             Event::Suspended { die, .. } => self.dies.suspended(view.now, die),
             Event::Recovered { die } => self.dies.recovered(view.now, die),
             Event::ResumeBegan { die } => self.dies.resume_began(view.now, die),

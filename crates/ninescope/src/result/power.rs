@@ -23,6 +23,7 @@ pub fn section(device: &Seen<'_>) -> Option<Value> {
         "peak_watts": peak.and_then(|peak| watts(peak.energy, peak.window)),
         "peak_window_ns": peak.map(|peak| peak.window.0),
         "peak_begins_ns": peak.map(|peak| peak.since.0),
+        "cap_watts": power.config().cap.map(|cap| cap as f64 / 1e6),
         "by_cause": by_cause(spent, at_rest),
         "by_part": by_part(power, at_rest),
     }))

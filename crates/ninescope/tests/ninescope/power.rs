@@ -25,6 +25,27 @@ fn powers_that_cannot_be_are_refused_by_their_key() {
 }
 
 #[test]
+fn a_cap_that_no_die_could_work_under_is_refused() {
+    let power = "die_read=\"80mW\",die_program=\"90mW\",die_erase=\"70mW\",controller=\"1W\"";
+    let capped = |more: &str| drawing(&format!("{power},{more}"), &[]);
+    expect(&capped("cap=\"1W\""), &["power.cap is 1W", "makes 1090mW with power.die_program"]);
+    expect(&capped("cap=\"2W\",die_suspend=\"80mW\""), &["power.die_suspend is 80mW", "(70mW)"]);
+    expect(&capped("cap=5"), &["`5` has no unit"]);
+}
+
+#[test]
+fn dies_wait_for_power() {
+    let power = "die_read=\"80mW\",die_program=\"90mW\",die_erase=\"70mW\",controller=\"1W\"";
+    let run = |cap: &str| result_of(&drawing(&format!("{power}{cap}"), &[])).expect("a drive");
+    let (free, capped) = (run(""), run(",cap=\"1090mW\""));
+    assert_eq!(free["counters"]["power_waits"], 0);
+    assert_eq!((&free["energy"]["cap_watts"], &capped["energy"]["cap_watts"]), (&Value::Null, &Value::from(1.09)));
+    assert!(capped["counters"]["power_waits"].as_u64() > Some(10));
+    assert!(capped["utilisation"]["dies"]["occupancy"]["waiting_for_power"].as_f64() > Some(0.0));
+    assert!(capped["energy"]["peak_watts"].as_f64() <= Some(1.09), "{}", capped["energy"]);
+}
+
+#[test]
 fn what_is_drawn_is_told() {
     let power = "die_read=\"80mW\",die_program=\"90mW\",die_erase=\"70mW\",channel_byte=\"40pJ\",controller=\"1W\",\
                  core=\"250mW\",window=\"100us\"";
