@@ -638,6 +638,8 @@ fn ftl_fields(counters: &FtlCounters) -> [(&'static str, u64); 10] {
         away_units: _,
         // Of streams that are chosen, whose sums the tests of choices have.
         streams: _,
+        // Of log blocks and zones, see `block_maps.rs` of the program.
+        erased_unwritten_units: _,
         // Of programs that fail, see `program_failures.rs`.
         rewritten_units: _,
         // Of parity over dies, see `parity.rs`.
