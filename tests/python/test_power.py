@@ -97,6 +97,15 @@ def test_a_cap_bounds_power_and_iops():
     assert found[4] == pytest.approx(4 * found[1], rel=0.02)
 
 
+def test_tables_of_sweeps_keep_fractions_of_joules_and_watts():
+    # A peak of 1.9 W was shown as 1.
+    pl = pytest.importorskip("polars")
+    from ninescope.lab.sweep.dataset import SCHEMA
+
+    names = ("energy_joules", "energy_per_request_joules", "power_mean_watts", "power_peak_watts")
+    assert {SCHEMA[name] for name in names} == {pl.Float64}
+
+
 @pytest.mark.parametrize(
     ("sets", "words"),
     [

@@ -42,7 +42,11 @@ SCHEMA: dict[str, Any] = {
     },
 }
 SCHEMA["seed"] = pl.UInt64
-SCHEMA |= {name: pl.Float64 for name in NAMES if name.startswith(("waf_", "lifetime_", "cost_", "iops_per_"))}
+SCHEMA |= {
+    name: pl.Float64
+    for name in NAMES
+    if name.startswith(("waf_", "lifetime_", "cost_", "iops_per_", "energy_", "power_"))
+}
 SCHEMA |= {name: pl.Float64 for name in NAMES if name.endswith("bytes_per_second")}
 
 
