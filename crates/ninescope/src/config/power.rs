@@ -30,16 +30,16 @@ pub struct PowerSection {
     /// The controller at any time, with its memory, its link and all that is named nowhere else [uW].
     #[serde(default)]
     pub controller: Microwatts,
-    /// A core at work, beside that: each of [firmware], and the one that takes `controller.command_cost` for a command [uW].
+    /// A core at work, beside that: each of `[firmware]`, and the one that takes `controller.command_cost` for a command [uW].
     #[serde(default)]
     pub core: Microwatts,
-    /// The DRAM of [dram] at any time [uW].
+    /// The DRAM of `[dram]` at any time [uW].
     #[serde(default)]
     pub dram: Microwatts,
     /// A byte that crosses its bus, or that a cache in it reads or writes [fJ].
     #[serde(default)]
     pub dram_byte: Femtojoules,
-    /// The storage-class memory of [scm] and [storage_scm] at any time [uW].
+    /// The storage-class memory of `[scm]` and `[storage_scm]` at any time [uW].
     #[serde(default)]
     pub scm: Microwatts,
     /// A byte that storage-class memory reads [fJ].
