@@ -130,7 +130,7 @@ impl Space {
     /// there is.
     pub fn committed(&mut self, view: &View<'_>, place: Ppa, tenant: u16, is_finished: bool) -> Checked {
         let geometry = view.ftl.geometry();
-        let is_begun = geometry.group_and_offset(place).1 % units_of_stripe(geometry) > 0;
+        let is_begun = !geometry.group_and_offset(place).1.is_multiple_of(units_of_stripe(geometry));
         self.unit(view, place, Some(tenant), !(is_finished && is_begun))
     }
 

@@ -334,7 +334,7 @@ impl ZoneBook {
         let zone = (request.lba.0 / u64::from(per_unit)) as u32 / self.size;
         let first = zone * self.size;
         let sectors = request.end() - u64::from(first) * u64::from(per_unit);
-        if sectors % u64::from(per_unit) > 0 {
+        if !sectors.is_multiple_of(u64::from(per_unit)) {
             return Err(ZoneError::InvalidField);
         }
         self.answer(ZoneCommand::Commit, Lpa(first), (sectors / u64::from(per_unit)) as u32, marks)

@@ -137,12 +137,11 @@ impl<W: Write> Teller<'_, W> {
         loop {
             match self.ftl.gc_next(pool, false) {
                 GcStep::MovePage { first, mask } => self.move_page(pool, first, mask)?,
-                GcStep::Padded(_) => {}
                 GcStep::Erase(group) => {
                     writeln!(self.out, "{} erase {}", self.number, self.group(group))?;
                     self.ftl.erased(group);
                 }
-                GcStep::Retired(_) => {}
+                GcStep::Padded(_) | GcStep::Retired(_) => {}
                 GcStep::Wait | GcStep::Nothing => {
                     self.ftl.gc_rests(pool);
                     return Ok(());
