@@ -6,8 +6,10 @@ mod codes;
 mod dram;
 mod failed_dies;
 mod firmware;
+mod flash_commands;
 mod host;
 mod map;
+mod measuring;
 mod moves;
 mod trims;
 mod whole_erase;
@@ -15,13 +17,12 @@ mod zones;
 
 use ninescope::CheckLevel;
 use ninescope_engine::{Event, Interface, Probe, QueueClass, SimulationError, View, WriteCompletion};
-use ninescope_kernel::{NONE, Ns};
-use ninescope_media::nand::{CommandKind, FlashCommand};
-use ninescope_model::{Cause, Op, Ppa, Source};
+use ninescope_kernel::Ns;
+use ninescope_model::{Cause, Op};
 
 use crate::blame::Blame;
 use crate::block_maps::BlockMapBook;
-use crate::blocks::{Blocks, group_of_block};
+use crate::blocks::Blocks;
 use crate::breakage::BadBlockBook;
 use crate::cache_holders::CacheHolders;
 use crate::classes::ClassBook;
@@ -39,7 +40,7 @@ use crate::ledger::Ledger;
 use crate::leveling::LevelingBook;
 use crate::map_holders::MapHolders;
 use crate::mapping::MapBook;
-use crate::marks::{Mark, Marks};
+use crate::marks::Marks;
 use crate::messages::Messages;
 use crate::namespaces::Namespaces;
 use crate::oracle::Oracle;
@@ -59,7 +60,6 @@ use crate::scm::ScmBanks;
 use crate::sectors::SectorBook;
 use crate::space::Space;
 use crate::streams::StreamBook;
-use crate::sweep::sweep;
 use crate::throttle::Throttle;
 use crate::tier::TierBook;
 use crate::transfers::Transfers;
@@ -262,294 +262,6 @@ impl Checker {
         let open = self.sweep(view)?;
         self.ledger.started(open);
         Ok(())
-    }
-
-    fn sweep(&mut self, view: &View<'_>) -> Result<u64, SimulationError> {
-        self.sweeps += 1;
-        if let Some(book) = &self.tier {
-            book.sweep(view)?;
-            if let Some(oracle) = &self.oracle {
-                oracle.clean_is_below(view, book)?;
-            }
-        }
-        self.sweep_codes(view)?;
-        if let Some(book) = &self.map {
-            book.sweep(view)?;
-        }
-        if let Some(book) = &self.partitions {
-            book.sweep(view)?;
-        }
-        if let Some(book) = &self.zones {
-            book.compare(view)?;
-        }
-        if let Some(book) = &self.block_map {
-            book.sweep(view)?;
-        }
-        if let Some(book) = &self.bad_blocks {
-            book.sweep(view, &self.groups)?;
-        }
-        self.namespaces.sweep(view)?;
-        self.space.sweep(view)?;
-        sweep(view, self.units.as_ref(), &self.groups, &self.blocks)
-    }
-
-    // ---- commands ----------------------------------------------------------------------------------
-
-    fn host_units_sensed(&mut self, view: &View<'_>, slot: u32, (first, units): (Ppa, u8), brings_up: u32) -> Checked {
-        for place in (first.0..first.0 + u32::from(units)).map(Ppa) {
-            if let Some(codes) = &mut self.codes {
-                codes.host_unit_sensed(view, place, view.ftl.content(place), slot, brings_up != NONE);
-            }
-        }
-        if let Some(codes) = self.codes.as_mut().filter(|_| brings_up != NONE) {
-            codes.reads.brought_up(first, view.ftl.content(first), brings_up);
-        }
-        match &mut self.oracle {
-            Some(oracle) => oracle.sensed(view, slot, (first, units), brings_up, &mut self.marks),
-            None => Ok(()),
-        }
-    }
-
-    #[inline]
-    fn read_queued(&mut self, view: &View<'_>, ppa: Ppa, (source, class): (Source, QueueClass)) -> Checked {
-        self.ledger.read_queued(source);
-        if let Some(book) = &mut self.copybacks {
-            book.read_queued(view, ppa, source, &mut self.marks);
-        }
-        if let Some(book) = &mut self.dram {
-            book.read_queued(source);
-        }
-        if let (Source::Mapping, QueueClass::HostRead, Some(book), None) =
-            (source, class, &mut self.map, &self.firmware)
-        {
-            book.read_queued(view, ppa, &mut self.marks);
-        }
-        if let (Source::Migration, Some(book)) = (source, &mut self.tier) {
-            book.read_queued(view, ppa)?;
-        }
-        if let Some(codes) = &mut self.codes {
-            codes.read_queued(view, ppa, source)?;
-        }
-        self.groups.read_queued(view, ppa)
-    }
-
-    // ---- flash commands ----------------------------------------------------------------------------
-
-    fn command_issued(&mut self, view: &View<'_>, command: &FlashCommand, sent: Ns, begins: Ns) -> Checked {
-        self.ledger.issued(command);
-        self.transfers.channel_taken(view, command.die, sent)?;
-        if let Some(book) = &self.dram {
-            book.issued(view, command)?;
-        }
-        self.dies.issued(view, command, begins, &mut self.marks)?;
-        self.blocks.issued(view, command)?;
-        match &self.copybacks {
-            Some(book) => book.issued(view, command, sent)?,
-            None => require!(!command.copies, Copyback, view.now, "{command:?} of a drive whose dies copy nothing"),
-        }
-        if let Some(book) = &self.bad_blocks {
-            book.issued(view, command)?;
-        }
-        if let Some(blame) = &mut self.blame {
-            blame.issued(view, command, sent);
-        }
-        if let Some(codes) = &mut self.codes {
-            codes.issued(view, command, (sent, begins))?;
-        } else {
-            require!(begins == sent, EncodeTime, view.now, "die {} begins at {begins}, not {sent}", command.die);
-        }
-        if command.kind == CommandKind::Erase {
-            self.groups.erase_issued(view, command)?;
-            if let Some(book) = &mut self.parity {
-                book.erase_issued(view, command);
-            }
-            if let Some(oracle) = &mut self.oracle {
-                let geometry = view.ftl.geometry();
-                for plane in command.addressed_planes() {
-                    if (plane as u32).is_multiple_of(geometry.frontier_planes) {
-                        oracle.erased(view, group_of_block(geometry, command.die, plane, command.block[plane]));
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn command_ended(&mut self, view: &View<'_>, command: &FlashCommand) -> Checked {
-        self.dies.ended(view.now, command)?;
-        if let Some(oracle) = self.oracle.as_mut().filter(|_| self.failed_dies.is_some()) {
-            oracle.is_missing(None);
-        }
-        if let Some(book) = &mut self.dram {
-            book.ended(view.now, command);
-        }
-        self.blocks.ended(command);
-        if let Some(blame) = &mut self.blame {
-            blame.ended(view.now, command);
-        }
-        // What is written again was programmed once, and is nobody's page.
-        let again = self.failed_dies.as_mut().map_or(0, |book| book.ended_planes(command));
-        let once = FlashCommand { planes: command.planes & !again, ..*command };
-        self.ledger.ended(view, &once);
-        if let Some(codes) = &mut self.codes {
-            codes.ended(view, &once)?;
-        }
-        if let Some(book) = &mut self.copybacks {
-            for from in book.ended(view, command, &mut self.marks) {
-                self.groups.reader_leaves(view, from);
-            }
-        }
-        match command.kind {
-            CommandKind::Read => self.groups.read_ended(view, command)?,
-            CommandKind::Program => {
-                self.space.programmed(view, &once)?;
-                if let Some(oracle) = &mut self.oracle {
-                    oracle.programs_ended(&self.blocks, view);
-                }
-            }
-            CommandKind::Erase => {
-                if let Some(book) = &mut self.failed_dies {
-                    book.erased(command);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    // ---- time --------------------------------------------------------------------------------------
-
-    fn measuring_began(&mut self, view: &View<'_>) {
-        self.requests.measuring_began();
-        self.ledger.measuring_began(self.groups.handed_out);
-        (self.queues.non_queued, self.queues.queued_trims, self.queues.waited) = (0, 0, 0);
-        self.messages.seen = 0;
-        self.space.part_stalls = 0;
-        self.dies.measuring_began(view.now);
-        self.transfers.measuring_began(view.now);
-        if let Some(banks) = &mut self.banks {
-            banks.measuring_began(view.now);
-        }
-        if let Some(book) = &mut self.tier {
-            book.measuring_began();
-        }
-        if let Some(codes) = &mut self.codes {
-            codes.measuring_began(view.now);
-        }
-        if let Some(book) = &mut self.map {
-            book.measuring_began();
-        }
-        if let Some(book) = &mut self.partitions {
-            book.measuring_began();
-        }
-        if let Some(book) = &mut self.parity {
-            book.measuring_began(self.groups.whole_stripes);
-        }
-        if let Some(book) = &mut self.dram {
-            book.measuring_began(view.now);
-        }
-        if let Some(book) = &mut self.firmware {
-            book.measuring_began(view.now);
-        }
-        if let Some(book) = &mut self.placement {
-            book.measuring_began();
-        }
-        if let Some(book) = &mut self.trims {
-            book.measuring_began();
-        }
-        if let Some(book) = &mut self.copybacks {
-            book.measuring_began();
-        }
-        self.whole_erase.measuring_began();
-        if let Some(book) = &mut self.failed_dies {
-            book.measuring_began();
-        }
-        if let Some(book) = &mut self.zones {
-            book.measuring_began();
-        }
-        if let Some(book) = &mut self.block_map {
-            book.measuring_began(view);
-        }
-    }
-
-    fn finished(&mut self, view: &View<'_>, used: &ninescope_engine::Utilization) -> Checked {
-        self.requests.finished(view)?;
-        self.interrupts.finished(view.now)?;
-        self.messages.finished(view)?;
-        if view.meter.limited.iter().any(|limited| limited.held > 0) {
-            self.marks.hit(Mark::HeldByLimit);
-        }
-        self.dies.finished(view, used)?;
-        self.transfers.finished(view, used)?;
-        if let Some(banks) = &self.banks {
-            banks.finished(view, used)?;
-        }
-        if let Some(book) = &self.tier {
-            book.finished(view)?;
-        }
-        if let Some(oracle) = &mut self.oracle {
-            let damage = self.codes.as_ref().map(|codes| &codes.damage);
-            oracle.everything_is_found(view, self.tier.as_ref(), damage, self.requests.order())?;
-        }
-        if let Some(codes) = &self.codes {
-            codes.finished(view)?;
-        }
-        if let Some(book) = &self.map {
-            book.finished(view)?;
-            book.compare(view)?;
-        }
-        if let Some(book) = &self.dram {
-            book.finished(view, used)?;
-        }
-        if let Some(book) = &self.firmware {
-            book.finished(view, used)?;
-        }
-        if let Some(book) = &self.parity {
-            book.finished(view, &self.groups)?;
-        }
-        if let Some(book) = &self.placement {
-            book.finished(view, &mut self.marks)?;
-        }
-        if let Some(book) = &self.trims {
-            book.finished(view)?;
-        }
-        if let Some(book) = &self.block_map {
-            book.finished(view)?;
-        }
-        self.whole_erase.finished(view)?;
-        if let Some(book) = &self.failed_dies {
-            book.finished(view)?;
-        }
-        self.queues.compare(view)?;
-        self.space.compare(view)?;
-        self.ledger.compare(view)?;
-        if let Some(book) = &self.copybacks {
-            book.compare(view)?;
-        }
-        if let Some(book) = &self.bad_blocks {
-            book.compare(view)?;
-        }
-        if let Some(book) = &self.partitions {
-            book.compare(view)?;
-        }
-        let open = self.sweep(view)?;
-        self.ledger.programs_balance(view, self.groups.handed_out, open)
-    }
-
-    /// Walks over everything every so often. Only at the fetch of a command, when no step is half done.
-    fn sweep_when_due(&mut self, view: &View<'_>) -> Checked {
-        if self.until_sweep > 0 {
-            return Ok(());
-        }
-        self.until_sweep = self.sweep_interval;
-        self.ledger.compare(view)?;
-        if let Some(book) = &self.tier {
-            book.compare(view)?;
-        }
-        if let Some(book) = &self.map {
-            book.compare(view)?;
-        }
-        let open = self.sweep(view)?;
-        self.ledger.programs_balance(view, self.groups.handed_out, open)
     }
 }
 
