@@ -95,7 +95,7 @@ def test_what_is_shown_of_collection_collects(words, project, monkeypatch, capsy
     from ninescope.cli import main
 
     monkeypatch.chdir(project)
-    [*shown] = [line for line in commands(ROOT / "docs/collection.md") if words in line and " run " in line]
+    shown = [line for line in commands(ROOT / "docs/collection.md") if words in line and " run " in line]
     for line in shown:
         with pytest.raises(SystemExit) as end:
             main([*shlex.split(line)[1:], "--json"])

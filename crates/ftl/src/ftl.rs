@@ -591,13 +591,7 @@ impl Ftl {
         if self.knows_clean {
             self.clean.put(lpa.index(), clean);
         }
-        placed.old = self.remap(lpa, placed.new);
-        if placed.old == Ppa::UNMAPPED {
-            self.mapped_units += 1;
-        } else {
-            self.invalidate(placed.old);
-        }
-        self.validate(placed.new);
+        placed.old = self.lies_at(lpa, placed.new);
         if self.chooses_streams {
             self.counters.streams[placed.stream.index()] += 1;
             self.note_written(lpa, kind, told);
@@ -745,6 +739,21 @@ impl Ftl {
     fn remap(&mut self, lpa: Lpa, to: Ppa) -> Ppa {
         let filled = !self.order.place_of(lpa).0;
         Ppa(self.map.replace(lpa.index(), to.0 ^ filled) ^ filled)
+    }
+
+    /// A unit that is written lies there from now on, and what lay before where it lay is invalid; returns where that was.
+    // Each way to write calls it, and it is short: with several callers it would be inlined into none.
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
+    fn lies_at(&mut self, lpa: Lpa, place: Ppa) -> Ppa {
+        let old = self.remap(lpa, place);
+        if old == Ppa::UNMAPPED {
+            self.mapped_units += 1;
+        } else {
+            self.invalidate(old);
+        }
+        self.validate(place);
+        old
     }
 
     #[inline]

@@ -4,23 +4,13 @@ use ninescope::PrefillMode;
 
 use super::World;
 use super::dice::Dice;
-use super::keys::{put_at, take_at, value_at};
+use super::keys::{OF_RELIABILITY, put_at, take_at, value_at};
 
 /// What does not go with a map of blocks, by its key.
-const OTHERS: [&str; 31] = [
+const OTHERS: [&str; 21] = [
     "dram",
     "tier",
     "firmware",
-    "backing_store",
-    "scrub",
-    "refresh",
-    "nand.ecc",
-    "nand.edc",
-    "nand.errors",
-    "nand.initial_age",
-    "nand.retry",
-    "nand.corruption",
-    "nand.spare_size",
     "nand.read_moves",
     "nand.program_moves",
     "nand.wear_out",
@@ -53,7 +43,7 @@ pub(super) fn take(dice: &mut Dice, world: &mut World) -> bool {
         return false;
     }
     let plain = world.clone();
-    for key in OTHERS {
+    for key in OF_RELIABILITY.into_iter().chain(OTHERS) {
         take_at(&mut world.drive, key);
     }
     let Some(page) = value_at(&world.drive, "geometry.page_size").cloned() else { return false };

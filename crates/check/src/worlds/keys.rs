@@ -3,6 +3,20 @@
 use ninescope_model::units::Duration;
 use ninescope_tier::PlacementConfig;
 
+/// Codes, bits that fail and what is done about them, by their keys.
+pub(super) const OF_RELIABILITY: [&str; 10] = [
+    "backing_store",
+    "scrub",
+    "refresh",
+    "nand.ecc",
+    "nand.edc",
+    "nand.errors",
+    "nand.initial_age",
+    "nand.retry",
+    "nand.corruption",
+    "nand.spare_size",
+];
+
 /// The value at a dotted key.
 pub(super) fn value_at<'a>(drive: &'a toml::Table, key: &str) -> Option<&'a toml::Value> {
     match key.split_once('.') {

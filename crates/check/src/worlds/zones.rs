@@ -9,25 +9,15 @@ use toml::{Table, Value};
 
 use super::World;
 use super::dice::Dice;
-use super::keys::{put_at, take_at, value_at};
+use super::keys::{OF_RELIABILITY, put_at, take_at, value_at};
 use super::world::Line;
 
 /// What does not go with zones, by its key.
-const OTHERS: [&str; 27] = [
+const OTHERS: [&str; 17] = [
     "dram",
     "tier",
     "firmware",
     "namespaces",
-    "backing_store",
-    "scrub",
-    "refresh",
-    "nand.ecc",
-    "nand.edc",
-    "nand.errors",
-    "nand.initial_age",
-    "nand.retry",
-    "nand.corruption",
-    "nand.spare_size",
     "nand.read_moves",
     "nand.program_moves",
     "ftl.map",
@@ -49,7 +39,7 @@ pub(super) fn divide(dice: &mut Dice, world: &mut World) {
         return;
     }
     let plain = world.drive.clone();
-    for key in OTHERS {
+    for key in OF_RELIABILITY.into_iter().chain(OTHERS) {
         take_at(&mut world.drive, key);
     }
     let mut zns = Table::new();

@@ -178,6 +178,17 @@ pub struct PoolLogs {
     pub may_go_on: bool,
 }
 
+impl PoolLogs {
+    /// Takes a log block of a logical block out, those before the sequential one; returns its group.
+    pub(crate) fn take_log_of(&mut self, block: u32) -> Option<u32> {
+        let log = match self.logs.iter().position(|log| log.owner == block) {
+            Some(position) => self.logs.remove(position),
+            None => self.sequential.take_if(|log| log.owner == block)?,
+        };
+        Some(log.group)
+    }
+}
+
 /// What a map by block keeps in memory.
 #[derive(Clone, Debug)]
 pub struct BlockMap {

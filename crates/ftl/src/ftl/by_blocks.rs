@@ -66,13 +66,7 @@ impl Ftl {
             Goes::Opens(role) => self.open_as(pool, block, role)?,
         };
         let mut placed = self.append(pool, group, lpa, Stream::HOST);
-        placed.old = self.remap(lpa, placed.new);
-        if placed.old == Ppa::UNMAPPED {
-            self.mapped_units += 1;
-        } else {
-            self.invalidate(placed.old);
-        }
-        self.validate(placed.new);
+        placed.old = self.lies_at(lpa, placed.new);
         self.counters.host_units += 1;
         self.host_page_placed(pool, (block, offset), group);
         Some(placed)
@@ -386,17 +380,14 @@ impl Ftl {
     fn end_merge(&mut self, pool: Pool, merge: Merge) {
         let Some(map) = &mut self.block_map else { return };
         let (block, into) = (merge.of.block, merge.of.into.unwrap_or(NONE));
-        let logs = &mut map.pools[pool.index()];
-        logs.merge = None;
-        let mut left = vec![std::mem::replace(&mut map.data[block as usize], into)];
-        let own = |log: &Log| log.owner == block;
-        left.extend(
-            logs.logs
-                .extract_if(.., |log| own(log))
-                .chain(logs.sequential.take_if(|log| own(log)))
-                .map(|log| log.group),
-        );
-        let is_of_log = left[1..].contains(&into);
+        map.pools[pool.index()].merge = None;
+        let before = std::mem::replace(&mut map.data[block as usize], into);
+        self.leaves_unless(pool, before, into);
+        let mut is_of_log = false;
+        while let Some(log) = self.block_map.as_mut().and_then(|map| map.pools[pool.index()].take_log_of(block)) {
+            is_of_log |= log == into;
+            self.leaves_unless(pool, log, into);
+        }
         // Of a logical block that was trimmed as a whole nothing is left to merge.
         if merge.of.is_merge && into != NONE {
             let counters = &mut self.counters;
@@ -406,7 +397,13 @@ impl Ftl {
                 (false, _) => &mut counters.full_merges,
             } += 1;
         }
-        left.into_iter().filter(|&group| group != into).for_each(|group| self.leaves_map(pool, group));
+    }
+
+    /// The same of what held a logical block, but for the group that holds it now.
+    fn leaves_unless(&mut self, pool: Pool, group: u32, holds: u32) {
+        if group != holds {
+            self.leaves_map(pool, group);
+        }
     }
 
     /// The next page of a logical block, from one on, that lies elsewhere than in the group that it is merged into.
