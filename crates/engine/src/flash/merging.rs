@@ -49,7 +49,7 @@ impl Merging {
     /// an access moves over the channel [B], and `goes_with` whether it takes its data from where the first one does.
     #[inline]
     pub fn add_those_beside(
-        &self,
+        &mut self,
         command: &mut FlashCommand,
         (queue, slab): (&mut Fifo, &mut Slab<Transaction>),
         geometry: &Geometry,
@@ -106,7 +106,7 @@ impl Merging {
     /// program next goes for the one that is found, and the turns of those between move up.
     #[inline(never)]
     fn add_same_turn(
-        &self,
+        &mut self,
         command: &mut FlashCommand,
         (queue, slab): (&mut Fifo, &mut Slab<Transaction>),
         geometry: &Geometry,
@@ -139,8 +139,10 @@ impl Merging {
             let is_of_it = found >> plane & 1 == 1 && attempts == 0;
             let goes = is_of_it && if in_order { moving[plane] == NONE } else { page == turn };
             if is_of_it && in_order {
-                if moving[plane] != NONE {
-                    slab[index].page = moving[plane];
+                let given = if goes { turn } else { moving[plane] };
+                slab[index].page = given;
+                if let Some(turns) = &mut self.turns {
+                    turns.is_programmed_at(slab[index].ppa(), given);
                 }
                 moving[plane] = page;
             }

@@ -21,6 +21,10 @@ impl Flash {
     pub fn enqueue_in_set<Q: WakeQueue>(&mut self, run: &mut Run<Q>, mut transaction: Transaction) -> u32 {
         let place = self.geometry.locate(transaction.ppa());
         transaction.page = place.page;
+        // What is found again, or read for it, has a turn as any access; parity has none.
+        if transaction.class != QueueClass::Erase && !self.geometry.is_parity(transaction.ppa()) {
+            self.give_turn(&mut transaction);
+        }
         let index = run.transactions.insert(run.now, transaction);
         if run.firmware.is_some() && Self::is_decided_later(run, place.group, index) {
             return index;
@@ -39,15 +43,21 @@ impl Flash {
     ) -> u32 {
         let die = self.die_in(group, transaction.ppa());
         transaction.page = self.geometry.page_in_group(group, transaction.ppa());
-        if let Some(turns) = &mut self.merging.turns {
-            transaction.page = turns.of_access(&transaction, self.ftl.content(transaction.ppa()), &self.geometry);
-        }
+        self.give_turn(&mut transaction);
         let index = run.transactions.insert(run.now, transaction);
         if run.firmware.is_some() && Self::is_decided_later(run, group, index) {
             return index;
         }
         self.join_die(run, die, index, transaction);
         index
+    }
+
+    /// Where accesses of one turn go together, the place of this one's page is its turn.
+    #[inline]
+    fn give_turn(&mut self, access: &mut Transaction) {
+        if let Some(turns) = &mut self.merging.turns {
+            access.page = turns.of_access(access, self.ftl.content(access.ppa()), &self.geometry);
+        }
     }
 
     /// It is decided when a transaction goes to its die, which takes a core of the firmware. Returns whether that takes time. Programs
@@ -108,10 +118,8 @@ impl Flash {
     fn goes_on<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) {
         let mut program = run.transactions.slab[index];
         let place = self.geometry.locate(program.ppa());
-        program.page = match &mut self.merging.turns {
-            Some(turns) => turns.of_access(&program, self.ftl.content(program.ppa()), &self.geometry),
-            None => place.page,
-        };
+        program.page = place.page;
+        self.give_turn(&mut program);
         run.transactions.slab[index].page = program.page;
         if run.firmware.is_none() || !Self::is_decided_later(run, place.group, index) {
             self.is_decided(run, index);

@@ -5,7 +5,7 @@
 
 use ninescope_ftl::Ftl;
 use ninescope_kernel::NONE;
-use ninescope_model::{Geometry, Lpa};
+use ninescope_model::{Geometry, Lpa, Ppa};
 
 use super::place::place_of;
 use crate::config::MergeBy;
@@ -74,6 +74,14 @@ impl Turns {
         *next = (turn + 1) % geometry.pages_per_block;
         *known = turn;
         turn
+    }
+
+    /// A program that waits has the turn of another one of its plane: one of a later turn is programmed before it, and a
+    /// plane programs its pages in order.
+    pub fn is_programmed_at(&mut self, ppa: Ppa, turn: u32) {
+        if let Some(known) = self.of_page.get_mut(ppa.index()) {
+            *known = turn;
+        }
     }
 }
 
