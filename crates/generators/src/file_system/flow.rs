@@ -92,6 +92,13 @@ struct Position {
     log_is_due: bool,
 }
 
+/// Of oltp: the blocks of its files and of its log in their order, none of which grows or shrinks.
+#[derive(Debug, Default)]
+struct Database {
+    files: Vec<Box<[u32]>>,
+    log: Box<[u32]>,
+}
+
 /// A personality at work. The same description and seed give the same requests.
 pub struct FileSystem {
     config: FileSystemConfig,
@@ -99,6 +106,7 @@ pub struct FileSystem {
     disk: Disk,
     set: FileSet,
     log: File,
+    database: Database,
     pages: Pages,
     /// The journal, and where its next record goes.
     journal: std::ops::Range<u32>,
@@ -128,6 +136,7 @@ impl FileSystem {
             disk: Disk::new(blocks, journal.end),
             set: FileSet::new(&figures, stream("size")),
             log: File::default(),
+            database: Database::default(),
             pages: Pages::new(
                 PageCache::new(blocks, pages, dirty_max, Ns(config.dirty_expire.0)),
                 blocks,
@@ -181,7 +190,12 @@ impl FileSystem {
             Personality::Oltp => self.config.log_size.0,
             _ => 0,
         };
-        grow(&mut self.disk, &mut self.log, log, &mut hold)
+        grow(&mut self.disk, &mut self.log, log, &mut hold)?;
+        if self.config.personality == Personality::Oltp {
+            let files = self.set.files.iter().map(|file| file.blocks_in_order(&self.disk)).collect();
+            self.database = Database { files, log: self.log.blocks_in_order(&self.disk) };
+        }
+        Ok(())
     }
 
     fn operate(&mut self) -> Result<(), JobError> {
@@ -328,31 +342,30 @@ impl FileSystem {
         }
     }
 
-    /// Reads, or writes synchronously, at a multiple of `bytes` in a file, of `None` in the log.
+    /// Reads, or writes synchronously, at a multiple of `bytes` in a file of the database, of `None` in its log.
     fn access_at_random(&mut self, file: Option<u32>, bytes: u64, write: bool) {
-        let file = file.map_or(self.log, |file| self.set.files[file as usize]);
-        let bytes = bytes.min(file.bytes);
+        let (length, blocks) = match file {
+            Some(file) => (self.set.files[file as usize].bytes, &self.database.files[file as usize]),
+            None => (self.log.bytes, &self.database.log),
+        };
+        let bytes = bytes.min(length);
         if bytes == 0 {
             return;
         }
-        let begin = self.choices.below(file.bytes / bytes) * bytes;
+        let begin = self.choices.below(length / bytes) * bytes;
         let end = begin + bytes;
         if write {
             self.operations.written_bytes += bytes;
         } else {
             self.operations.read_bytes += bytes;
         }
-        let mut chain = file.chain();
-        let mut at = 0;
-        while at < end {
-            let Some(block) = chain.next(&self.disk) else { return };
-            let whole = begin <= at && at + BLOCK_BYTES <= end;
-            match write {
-                _ if at + BLOCK_BYTES <= begin => {}
-                true => self.pages.write_through(block, whole),
-                false => self.pages.read(block),
+        for index in begin / BLOCK_BYTES..end.div_ceil(BLOCK_BYTES) {
+            let (block, at) = (blocks[index as usize], index * BLOCK_BYTES);
+            if write {
+                self.pages.write_through(block, begin <= at && at + BLOCK_BYTES <= end);
+            } else {
+                self.pages.read(block);
             }
-            at += BLOCK_BYTES;
         }
     }
 }
