@@ -46,6 +46,22 @@ fn of_data(view: &View<'_>, place: Ppa) -> Stream {
     if view.ftl.levels_wear() && stream == view.ftl.leveling_stream() { Stream::GC } else { stream }
 }
 
+/// Whether data of an age goes from its temperature to the next, past a threshold that there may be. Of what was not written in the
+/// run the age is not known: there it is what the drive says.
+fn is_on_its_side(
+    age: Option<u64>,
+    threshold: Option<u64>,
+    before: Stream,
+    stream: Stream,
+    is_past: impl Fn(u64, u64) -> bool,
+) -> bool {
+    match (age, threshold) {
+        (_, None) => true,
+        (Some(age), Some(threshold)) => is_past(age, threshold),
+        (None, Some(_)) => before.kind() != stream.kind(),
+    }
+}
+
 impl StreamBook {
     /// Takes over what a drive was told; none where it has one kind of data, or clean data is what is kept apart.
     pub fn started(view: &View<'_>) -> Option<Self> {
@@ -71,7 +87,11 @@ impl StreamBook {
             }
             StreamChoiceConfig::Dac(parameters) => match before {
                 Some(before) if before.kind() == parameters.regions - 1 => before.kind(),
-                Some(before) => before.kind() + 1,
+                Some(before) => {
+                    let within = parameters.thresholds(view.ftl.logical_units()).0;
+                    let age = self.written_at[lpa.index()].map(|at| self.now - at);
+                    before.kind() + u32::from(is_on_its_side(age, within, before, stream, |age, within| age < within))
+                }
                 None => 0,
             },
             StreamChoiceConfig::Sepbit(_) => {
@@ -115,7 +135,12 @@ impl StreamBook {
         let kind = match &self.choice {
             StreamChoiceConfig::Generations(_) if !before.is_of_moves() => 0,
             StreamChoiceConfig::Generations(parameters) => (before.kind() + 1).min(parameters.generations - 1),
-            StreamChoiceConfig::Dac(_) => before.kind().saturating_sub(1),
+            StreamChoiceConfig::Dac(parameters) => {
+                let after = parameters.thresholds(view.ftl.logical_units()).1;
+                let age = self.written_at[lpa.index()].map(|at| self.now - at);
+                let cools = is_on_its_side(age, after, before, stream, |age, after| age >= after);
+                before.kind().saturating_sub(u32::from(cools))
+            }
             StreamChoiceConfig::Hinted(parameters) if !parameters.moves_apart => 0,
             StreamChoiceConfig::Hinted(_) | StreamChoiceConfig::BySize(_) => before.kind(),
             StreamChoiceConfig::Sepbit(_) if before == Stream::HOST => 0,

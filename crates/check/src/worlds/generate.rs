@@ -104,6 +104,7 @@ fn add_mechanisms(dice: &Dice, world: &mut World, ftl: &FtlConfig, placement: &s
     }
     die_failures::add(&mut dice.of("die failures"), world);
     copybacks::add(&mut dice.of("copybacks"), world);
+    age_data(&mut dice.of("ages of data"), world);
 }
 
 /// What is taken in of some worlds is limited, so much that it shows.
@@ -207,6 +208,16 @@ fn erase_drive(dice: &mut Dice, world: &mut World, plan: &Plan) {
         let what = dice.one_of(&[DriveErase::Format, DriveErase::Sanitize, DriveErase::SanitizeCrypto]);
         let erase = Request { submitted, sectors: 1, op: Op::Trim, remark: what.into(), ..Request::default() };
         world.requests[at] = Line(erase);
+    }
+}
+
+/// Where data are kept apart by temperature, most drives ask how old they are.
+fn age_data(dice: &mut Dice, world: &mut World) {
+    for key in ["hotter_within", "colder_after"] {
+        let writes = dice.one_of(&[0.0, 0.05, 0.3, 1.0]);
+        if dice.chance(60) && policy_name(&world.drive, "ftl.streams").as_deref() == Some("dac") {
+            put_at(&mut world.drive, &format!("ftl.streams.{key}"), writes);
+        }
     }
 }
 

@@ -51,6 +51,21 @@ fn a_write_heats_and_a_move_cools() {
     assert_eq!([0, 1, 2].map(cooled), [0, 0, 1]);
 }
 
+/// Of a hundred units: what was written within half a drive write is heated, what was not for a whole one is cooled.
+#[test]
+fn temperatures_change_with_young_and_old_data_alone() {
+    let mut policy =
+        built(serde_json::json!({ "policy": "dac", "regions": 3, "hotter_within": 0.5, "colder_after": 1.0 }));
+    let mut aged = |age: u32| {
+        policy.written(Lpa(5), 0);
+        (1..age).for_each(|_| policy.written(Lpa(0), 0));
+        let before = Stream::of_writes(1);
+        (policy.of_write(&written(5, Some(before))), policy.of_move(Lpa(5), false, before))
+    };
+    assert_eq!([49, 50, 99, 100].map(&mut aged), [(2, 1), (1, 1), (1, 1), (1, 0)]);
+    assert_eq!(policy.of_write(&written(5, None)), 0, "what was not there is coldest");
+}
+
 #[test]
 fn small_writes_lie_apart_and_stay_there() {
     let policy = built(serde_json::json!({ "policy": "by-size", "small": "8KiB" }));
@@ -185,8 +200,10 @@ fn what_lies_apart_by_its_life_is_collected_for_less() {
     // Small writes are the hot ones here: what a size says is what the host says.
     assert_eq!(waf(serde_json::json!({ "policy": "by-size" })).to_bits(), named.to_bits());
     assert!(named < 0.9 * single, "{named}, in one stream {single}");
-    for (policy, gains) in [("sepbit", 0.05), ("generations", 0.02), ("dac", 0.01)] {
-        let inferred = waf(serde_json::json!({ "policy": policy }));
+    let with_ages = serde_json::json!({ "policy": "dac", "regions": 2, "hotter_within": 0.5, "colder_after": 1.0 });
+    let inferred = ["sepbit", "generations", "dac"].map(|policy| serde_json::json!({ "policy": policy }));
+    for (told, gains) in inferred.into_iter().chain([with_ages]).zip([0.05, 0.02, 0.01, 0.08]) {
+        let (policy, inferred) = (told.to_string(), waf(told));
         assert!(inferred < (1.0 - gains) * single, "{policy}: {inferred}, in one stream {single}");
         assert!(inferred > named, "{policy}: {inferred}, as the host knows it {named}");
     }
