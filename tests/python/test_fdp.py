@@ -67,3 +67,75 @@ def test_isolation_for_good_shares_nothing():
 def test_what_makes_no_handles_is_refused(told, words):
     with pytest.raises(ninescope.ConfigError, match=words):
         cache(told, ftl__over_provisioning=0.1)
+
+
+COLUMNS = "csv:time=1[us],op=2,offset=3[B],size=4[B]"
+
+
+def writes(path, streams=None):
+    """Write a trace of 64 writes of 4 KiB, behind each the number of its stream if there are any."""
+    rows = [
+        f"{10 * number},W,{4096 * number},4096" + ("" if streams is None else f",{streams[number]}")
+        for number in range(64)
+    ]
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def of_handles(result: ninescope.Result) -> list[int]:
+    assert result.fdp is not None
+    return [handle.host_units for handle in result.fdp.handles]
+
+
+def test_a_column_of_a_trace_names_handles(tmp_path):
+    path = writes(tmp_path / "trace.csv", [int(number % 4 == 3) for number in range(64)])
+    trace = ninescope.Workload.trace(path, format=f"{COLUMNS},stream=5")
+    assert of_handles(ninescope.Drive.from_file(DRIVE).run(trace)) == [48, 16]
+
+
+def test_a_trace_has_a_handle_where_it_names_none(tmp_path):
+    path = writes(tmp_path / "trace.csv")
+    drive = ninescope.Drive.from_file(DRIVE)
+    assert of_handles(drive.run(ninescope.Workload.trace(path, format=COLUMNS, stream=1))) == [0, 64]
+    # 0 in the column names none.
+    some = writes(tmp_path / "some.csv", [0] * 32 + [1] * 32)
+    trace = ninescope.Workload.trace(some, format=f"{COLUMNS},stream=5", stream=1)
+    assert of_handles(drive.run(trace)) == [0, 64]
+
+
+def test_traces_beside_each_other_have_handles_of_their_own(tmp_path):
+    writes(tmp_path / "a.csv")
+    writes(tmp_path / "b.csv")
+    jobs = tmp_path / "two.toml"
+    of_each = 'format = "' + COLUMNS + '"\n'
+    jobs.write_text(
+        f'[[traces]]\ntrace = "a.csv"\n{of_each}'
+        f'[[traces]]\ntrace = "b.csv"\nstream = 1\noffset = "1MiB"\n{of_each}'
+    )
+    result = ninescope.Drive.from_file(DRIVE).run(ninescope.Workload.job_file(jobs))
+    assert of_handles(result) == [64, 64]
+
+
+@pytest.mark.parametrize(
+    ("stream", "drive", "note"),
+    [
+        (
+            1,
+            {"ftl__streams": "single"},
+            "`stream` (the trace) changes nothing on a drive whose ftl.streams is single",
+        ),
+        (7, {}, "`stream` of the trace is 7, and ftl.streams has 0 to 1"),
+    ],
+)
+def test_a_stream_that_nothing_hears_is_noted(tmp_path, stream, drive, note):
+    trace = ninescope.Workload.trace(writes(tmp_path / "trace.csv"), format=COLUMNS, stream=stream)
+    result = ninescope.Drive.from_file(DRIVE).with_(**drive).run(trace)
+    assert any(note in each for each in result.document["notes"])
+
+
+def test_what_a_column_of_streams_holds_is_a_number(tmp_path):
+    path = tmp_path / "trace.csv"
+    path.write_text("0,W,0,4096,256\n")
+    trace = ninescope.Workload.trace(path, format=f"{COLUMNS},stream=5", strict=True)
+    with pytest.raises(ninescope.ConfigError, match="stream"):
+        ninescope.Drive.from_file(DRIVE).run(trace)

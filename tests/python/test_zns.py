@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import ninescope
@@ -101,3 +103,62 @@ def test_a_log_needs_zones():
 def test_what_makes_no_zones_is_refused(told, words):
     with pytest.raises(ninescope.ConfigError, match=words):
         drive(**told).run(job(rw="write", requests=1))
+
+
+def test_a_trace_goes_through_a_log_of_the_host(tmp_path):
+    # 96 MiB of blocks in order, twice: a zone of 24 MiB dies as a whole, so that nothing is moved.
+    blocks = [16_384 * index for index in range(6144)] * 2
+    rows = "".join(f"{1000 * number},W,{offset},16384\n" for number, offset in enumerate(blocks))
+    path = tmp_path / "trace.csv"
+    path.write_text(rows)
+    columns = "csv:time=1[us],op=2,offset=3[B],size=4[B]"
+    log = tmp_path / "log.toml"
+    log.write_text('[zone_log]\nsize = "96MiB"\nblock = "16k"\nfull = false\n')
+    trace = ninescope.Workload.trace(path, format=columns, zone_log=log)
+    result = drive().run(trace)
+    found = result.document["zone_log"]
+    assert (found["written_blocks"], found["moved_blocks"]) == (12_288, 0)
+    assert found["write_amplification"] == 1
+    assert result.zns is not None
+    assert (result.zns.commands["append"], result.zns.commands["write"]) == (12_288, 0)
+    assert not any(result.zns.errors.values())
+    assert result.document["hints"]["log_write"]["count"] == 12_288
+    assert result.document["workload"]["zone_log"]["size"] == "96MiB"
+    assert "zone log" in str(result)
+
+
+def test_the_cleaner_of_a_log_is_told_apart():
+    result = drive().run(ninescope.Workload.job_file(LOG))
+    hints, log = result.document["hints"], result.document["zone_log"]
+    assert set(hints) == {"log_read", "log_write", "cleaner_read", "cleaner_write"}
+    block = 16_384
+    # What is read for the host lies somewhere but for what was never written.
+    assert hints["log_write"]["bytes"] == log["written_blocks"] * block
+    assert hints["cleaner_write"]["bytes"] == hints["cleaner_read"]["bytes"] == log["moved_blocks"] * block
+    reads = hints["log_read"]["count"] + hints["cleaner_read"]["count"]
+    assert reads == result.latency.read.count
+
+
+@pytest.mark.parametrize(
+    ("log", "words", "message"),
+    [
+        ('[zone_log]\nsize = "32KiB"\nblock = "16k"\n', {}, "beyond the log's 32KiB (zone_log.size)"),
+        ('[zone_log]\nsize = "1MiB"\nblock = "5k"\n', {}, "zone_log.block"),
+        ('[host_cache]\nsize = "1MiB"\n', {}, "has no table [zone_log]"),
+        (
+            '[zone_log]\nsize = "1MiB"\n[host_cache]\nsize = "1MiB"\n',
+            {"both": True},
+            "both take the requests",
+        ),
+    ],
+)
+def test_a_log_that_a_trace_cannot_go_through_is_named(tmp_path, log, words, message):
+    trace, path = tmp_path / "trace.csv", tmp_path / "log.toml"
+    trace.write_text("0,W,0,4096\n1,W,1048576,4096\n" if "32KiB" in log else "0,W,0,4096\n")
+    path.write_text(log)
+    both = {"host_cache": path} if words else {}
+    workload = ninescope.Workload.trace(
+        trace, format="csv:time=1[us],op=2,offset=3[B],size=4[B]", zone_log=path, **both
+    )
+    with pytest.raises(ninescope.ConfigError, match=re.escape(message)):
+        drive().run(workload)

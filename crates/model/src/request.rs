@@ -37,11 +37,12 @@ impl Op {
     }
 }
 
-/// What a cache in front of the drive knows about a request: whether the data has another copy behind it.
+/// What whoever stands in front of the drive knows about a request: a cache, whether the data has another copy behind it; a log on
+/// zones, for whom it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum CacheHint {
-    /// There is no such cache, or it says nothing.
+    /// Nobody stands there, or says nothing.
     #[default]
     None,
     /// Data that lies nowhere else until it is flushed.
@@ -52,11 +53,29 @@ pub enum CacheHint {
     HostRead,
     /// A read of dirty data on its way to the disk: it has another copy from then on.
     FlushRead,
+    /// A read for the host out of a log on zones.
+    LogRead,
+    /// A write of the host's into one.
+    LogWrite,
+    /// A read of what is moved out of a zone of it.
+    CleanerRead,
+    /// The write of what was moved.
+    CleanerWrite,
 }
 
 impl CacheHint {
     /// All hints, in index order.
-    pub const ALL: [Self; 5] = [Self::None, Self::DirtyWrite, Self::CleanWrite, Self::HostRead, Self::FlushRead];
+    pub const ALL: [Self; 9] = [
+        Self::None,
+        Self::DirtyWrite,
+        Self::CleanWrite,
+        Self::HostRead,
+        Self::FlushRead,
+        Self::LogRead,
+        Self::LogWrite,
+        Self::CleanerRead,
+        Self::CleanerWrite,
+    ];
 
     /// The key in results.
     pub fn name(self) -> &'static str {
@@ -66,6 +85,10 @@ impl CacheHint {
             Self::CleanWrite => "clean_write",
             Self::HostRead => "host_read",
             Self::FlushRead => "flush_read",
+            Self::LogRead => "log_read",
+            Self::LogWrite => "log_write",
+            Self::CleanerRead => "cleaner_read",
+            Self::CleanerWrite => "cleaner_write",
         }
     }
 }
@@ -158,8 +181,8 @@ impl DriveErase {
     }
 }
 
-/// What a request says beside its operation and its place: the hint of a cache in front of the drive, or what it asks of a zone.
-/// No request has both, as no drive behind such a cache has zones.
+/// What a request says beside its operation and its place: the hint of who stands in front of the drive, what it asks of a zone, or,
+/// of an append that a log on zones makes, both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Remark {
@@ -174,6 +197,18 @@ pub enum Remark {
     HostRead,
     /// [`CacheHint::FlushRead`].
     FlushRead,
+    /// [`CacheHint::LogRead`].
+    LogRead,
+    /// [`CacheHint::LogWrite`].
+    LogWrite,
+    /// [`CacheHint::CleanerRead`].
+    CleanerRead,
+    /// [`CacheHint::CleanerWrite`].
+    CleanerWrite,
+    /// [`CacheHint::LogWrite`], and [`ZoneCommand::Append`].
+    LogAppend,
+    /// [`CacheHint::CleanerWrite`], and [`ZoneCommand::Append`].
+    CleanerAppend,
     /// [`ZoneCommand::Append`].
     Append,
     /// [`ZoneCommand::Reset`].
@@ -197,7 +232,7 @@ pub enum Remark {
 }
 
 impl Remark {
-    /// What a cache in front of the drive says.
+    /// What whoever stands in front of the drive says.
     #[inline]
     pub fn hint(self) -> CacheHint {
         match self {
@@ -205,6 +240,10 @@ impl Remark {
             Self::CleanWrite => CacheHint::CleanWrite,
             Self::HostRead => CacheHint::HostRead,
             Self::FlushRead => CacheHint::FlushRead,
+            Self::LogRead => CacheHint::LogRead,
+            Self::LogWrite | Self::LogAppend => CacheHint::LogWrite,
+            Self::CleanerRead => CacheHint::CleanerRead,
+            Self::CleanerWrite | Self::CleanerAppend => CacheHint::CleanerWrite,
             _ => CacheHint::None,
         }
     }
@@ -213,7 +252,7 @@ impl Remark {
     #[inline]
     pub fn zone(self) -> ZoneCommand {
         match self {
-            Self::Append => ZoneCommand::Append,
+            Self::Append | Self::LogAppend | Self::CleanerAppend => ZoneCommand::Append,
             Self::Reset => ZoneCommand::Reset,
             Self::Finish => ZoneCommand::Finish,
             Self::Open => ZoneCommand::Open,
@@ -255,6 +294,10 @@ impl From<CacheHint> for Remark {
             CacheHint::CleanWrite => Self::CleanWrite,
             CacheHint::HostRead => Self::HostRead,
             CacheHint::FlushRead => Self::FlushRead,
+            CacheHint::LogRead => Self::LogRead,
+            CacheHint::LogWrite => Self::LogWrite,
+            CacheHint::CleanerRead => Self::CleanerRead,
+            CacheHint::CleanerWrite => Self::CleanerWrite,
         }
     }
 }

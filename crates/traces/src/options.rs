@@ -25,6 +25,8 @@ pub struct TraceOptions {
     pub closed_loop: bool,
     /// Whether discards are requests too, instead of commands that are skipped.
     pub trims: bool,
+    /// The stream that the host names for writes of which the trace says nothing; 0 for none.
+    pub stream: u8,
     /// The volumes to read, by name; all when empty.
     pub volume: Vec<String>,
     /// Where the addresses lie on the drive.
@@ -43,6 +45,7 @@ impl Default for TraceOptions {
             requests: None,
             closed_loop: false,
             trims: false,
+            stream: 0,
             volume: Vec::new(),
             map: AddressMap::default(),
         }

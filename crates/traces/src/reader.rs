@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use ninescope_model::{Arrival, Lba, Request, Workload, WorkloadError};
+use ninescope_model::{Arrival, Lba, Op, Request, Workload, WorkloadError};
 
 use super::input::Input;
 use super::record::TraceRecord;
@@ -177,8 +177,13 @@ impl TraceReader {
     fn request(&mut self, record: &TraceRecord) -> Result<Request, TraceError> {
         let placed = self.timeline.place(record.time_ns).ok_or_else(|| self.time_overflow())?;
         let submitted = if self.options.closed_loop { ninescope_kernel::Ns::ZERO } else { placed };
-        let TraceRecord { lba, sectors, op, fua, .. } = *record;
-        Ok(Request { submitted, lba: Lba(lba), sectors, op, fua, ..Request::default() })
+        let TraceRecord { lba, sectors, op, fua, stream, .. } = *record;
+        let stream = match (op, stream) {
+            (Op::Write, 0) => self.options.stream,
+            (Op::Write, named) => named,
+            _ => 0,
+        };
+        Ok(Request { submitted, lba: Lba(lba), sectors, op, fua, stream, ..Request::default() })
     }
 
     fn time_overflow(&self) -> TraceError {

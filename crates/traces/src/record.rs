@@ -24,6 +24,8 @@ pub(super) struct TraceRecord {
     pub is_unaligned: bool,
     /// What tells one volume of the trace from another.
     pub device: u64,
+    /// Of a write: the stream that the trace names for it; 0 for none.
+    pub stream: u8,
 }
 
 impl TraceRecord {
@@ -54,6 +56,6 @@ impl TraceRecord {
         if lba.checked_add(sectors).is_none_or(|end| end >= SECTOR_LIMIT) {
             return Err(LineProblem::Overflow("address"));
         }
-        Ok(Self { time_ns, lba, sectors: count, op, fua: false, is_unaligned: false, device })
+        Ok(Self { time_ns, lba, sectors: count, op, fua: false, is_unaligned: false, device, stream: 0 })
     }
 }

@@ -126,7 +126,12 @@ impl AddressMap {
         };
         let lba = lba.checked_add(self.offset).ok_or(TOO_FAR)?;
         let placed = TraceRecord::from_sectors(record.time_ns, record.device, lba, sectors, record.op);
-        placed.map(|placed| TraceRecord { is_unaligned: record.is_unaligned, fua: record.fua, ..placed })
+        placed.map(|placed| TraceRecord {
+            is_unaligned: record.is_unaligned,
+            fua: record.fua,
+            stream: record.stream,
+            ..placed
+        })
     }
 }
 

@@ -50,6 +50,8 @@ def run(
     volumes: options.Volumes = None,
     addresses: options.Addresses = None,
     host_cache: options.HostCache = None,
+    zone_log: options.ZoneLog = None,
+    stream: options.Stream = None,
     alone: options.Alone = False,
     log_requests: options.LogRequests = False,
     fio_logs: options.FioLogs = False,

@@ -100,6 +100,21 @@ HostCache = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="Put the trace behind the [host_cache] of a TOML file, on the drive."),
 ]
+ZoneLog = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="Put the trace through the [zone_log] of a TOML file, on the drive's zones."
+    ),
+]
+Stream = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=255,
+        metavar="N",
+        help="Name a stream (placement handle) for the trace's writes, where it names none.",
+    ),
+]
 Alone = Annotated[
     bool,
     typer.Option(
@@ -177,6 +192,8 @@ _REPLAY = (
     "volume",
     "volumes",
     "host_cache",
+    "zone_log",
+    "stream",
     "addresses",
 )
 _ADDRESSES = ("refuse", "wrap", "compact")
@@ -210,6 +227,8 @@ class Options:
     volumes: str | None
     addresses: str | None
     host_cache: str | None
+    zone_log: str | None
+    stream: int | None
     alone: bool
     log_requests: bool
     fio_logs: bool

@@ -72,6 +72,7 @@ JOB = Kind(
             "rate",
             "bsnormal",
             "host_cache",
+            "zone_log",
             "file_system",
         )
     ),

@@ -44,7 +44,9 @@ def jobs_remarks(jobs: Mapping[str, Any] | Sequence[Mapping[str, Any]], name: st
 
 def replay_remarks(words: Mapping[str, Any]) -> Iterator[str]:
     """Say which words of the replay of a trace say nothing beside its others."""
-    if words.get("iodepth") is not None and not (words.get("closed_loop") or words.get("host_cache")):
+    if words.get("iodepth") is not None and not (
+        words.get("closed_loop") or words.get("host_cache") or words.get("zone_log")
+    ):
         yield "`iodepth` says nothing without `closed_loop`: requests arrive as in the trace"
 
 

@@ -37,6 +37,8 @@ class Workload:
         volumes: str = "in-order",
         addresses: str | None = None,
         host_cache: str | os.PathLike[str] | None = None,
+        zone_log: str | os.PathLike[str] | None = None,
+        stream: int = 0,
     ) -> Workload:
         """Replay a trace file (plain, gzip, zstd, bzip2 or xz; Parquet with the columns of `trace convert`).
 
@@ -52,7 +54,9 @@ class Workload:
         sized to the trace and no drive is large enough: then it is "compact", and the result says so.
 
         `host_cache` names a TOML file with a table `[host_cache]`: the trace is that of a disk, and the drive
-        a cache in front of it.
+        a cache in front of it. `zone_log` names one with a table `[zone_log]`: a log on the zones of the
+        drive, to which the requests go. `stream` is the number of the stream that the host names for writes
+        (a placement handle) of which the trace itself names none.
         """
         if not (math.isfinite(time_scale) and time_scale > 0):
             from ninescope._native import ConfigError
@@ -71,6 +75,8 @@ class Workload:
             "volumes": volumes,
             "addresses": addresses,
             "host_cache": None if host_cache is None else os.fspath(host_cache),
+            "zone_log": None if zone_log is None else os.fspath(zone_log),
+            "stream": whole(stream),
         }
         from ninescope.common.files import existing
         from ninescope.common.written import refuse_as_workload

@@ -57,6 +57,8 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
         )
     yield from _events(document.get("counters") or {})
     yield from _host_cache(document)
+    yield from _zone_log(document)
+    yield from _hints(document)
     yield from _suspensions(document.get("suspension") or {})
     if "utilisation" in document and document["utilisation"] is None:
         yield "busy", "-"  # Shares of no time.
@@ -146,6 +148,22 @@ def _host_cache(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         dirty = f"{cache['dirty_blocks'] / cache['blocks']:.1%} dirty"
         disk = f"disk: {cache['disk_reads']:,} reads, {cache['disk_writes']:,} writes"
         yield "host cache", f"{reads} and {writes}; {cache['evictions']:,} evicted, {dirty}; {disk}"
+
+
+def _zone_log(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what the log on zones did; its write amplification is the host's, beside the drive's."""
+    log: Mapping[str, Any] = document.get("zone_log") or {}
+    if not log or log.get("write_amplification") is None:
+        return
+    words = f"{log['written_blocks']:,} blocks written, {log['moved_blocks']:,} moved by the cleaner"
+    if log.get("overwritten_blocks"):
+        words += f", {log['overwritten_blocks']:,} overwritten in place"
+    zones = f"{log['cleaned_zones']:,} zones cleaned"
+    yield "zone log", f"WAF {log['write_amplification']:.3f} of the host's: {words}; {zones}"
+
+
+def _hints(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what whoever stands in front of the drive asked it for, each kind with its latency."""
     hints: Mapping[str, Mapping[str, Any]] = document.get("hints") or {}
     total = sum(hint["count"] for hint in hints.values())
     for name, hint in hints.items():

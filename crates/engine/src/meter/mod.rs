@@ -147,7 +147,7 @@ pub struct Meter {
     /// By operation, in the order of [`Op::ALL`].
     pub ops: [OpMeter; 4],
     /// By hint, in the order of [`CacheHint::ALL`]; the first one stays empty.
-    pub hints: [HintMeter; 5],
+    pub hints: [HintMeter; CacheHint::ALL.len()],
     /// Throughput over time.
     pub series: Series,
     /// Suspensions of erases.

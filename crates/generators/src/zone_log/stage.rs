@@ -2,9 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ninescope_model::{
-    Arrival, Lba, Op, Remark, Request, SECTOR_BYTES, Workload, WorkloadError, ZoneCommand, ZoneLogStatistics,
-};
+use ninescope_model::{Arrival, Lba, Op, Remark, Request, SECTOR_BYTES, Workload, WorkloadError, ZoneLogStatistics};
 
 use super::config::{ZoneLogConfig, ZoneSpace, ZrwaSpace};
 use super::log::Log;
@@ -30,6 +28,13 @@ struct Area {
     zone: u32,
     /// Where it begins: the write pointer, when all that was asked for is done [512 B from the beginning of the zone].
     pointer: u64,
+}
+
+/// For whom a request to the drive is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Host,
+    Cleaner,
 }
 
 impl ZoneLog {
@@ -71,8 +76,15 @@ impl ZoneLog {
     }
 
     /// Asks the drive for a block, with the one asked for before it where they lie side by side in one zone.
-    fn emit(&mut self, like: &Request, op: Op, place: u32) {
-        let zone = if op == Op::Write && self.config.append { ZoneCommand::Append } else { ZoneCommand::None };
+    fn emit(&mut self, like: &Request, op: Op, place: u32, by: By) {
+        let remark = match (op, by) {
+            (Op::Read, By::Host) => Remark::LogRead,
+            (Op::Read, By::Cleaner) => Remark::CleanerRead,
+            (_, By::Host) if self.config.append => Remark::LogAppend,
+            (_, By::Cleaner) if self.config.append => Remark::CleanerAppend,
+            (_, By::Host) => Remark::LogWrite,
+            (_, By::Cleaner) => Remark::CleanerWrite,
+        };
         let (sector, sectors) = (self.sector(place), self.block_sectors as u32);
         let follows = !place.is_multiple_of(self.log.per_zone());
         // What the host asks for stays as large as it was, and an area takes as much as it spans at a time.
@@ -80,14 +92,14 @@ impl ZoneLog {
         let most = u64::from(like.sectors).max(self.block_sectors).min(area);
         if let Some(last) = self.out.back_mut()
             && follows
-            && (last.op, last.remark.zone()) == (op, zone)
+            && (last.op, last.remark) == (op, remark)
             && last.end() == sector
             && u64::from(last.sectors + sectors) <= most
         {
             last.sectors += sectors;
             return;
         }
-        self.out.push_back(Request { lba: Lba(sector), sectors, op, remark: zone.into(), fua: false, ..*like });
+        self.out.push_back(Request { lba: Lba(sector), sectors, op, remark, fua: false, ..*like });
     }
 
     /// A block goes to the end of a log, which may take cleaning first.
@@ -97,13 +109,13 @@ impl ZoneLog {
             while self.log.free_zones() <= self.config.free_zones as usize && self.clean(like) {}
         }
         let Some(place) = self.log.append(log, block) else { return };
-        let Some(told) = self.areas_told() else { return self.emit(like, Op::Write, place) };
+        let Some(told) = self.areas_told() else { return self.emit(like, Op::Write, place, By::Host) };
         let zone = place / self.log.per_zone();
         if opens {
             self.manage(like, zone, Remark::OpenZrwa, self.space.unit);
             self.areas[log] = Some(Area { zone, pointer: 0 });
         }
-        self.emit(like, Op::Write, place);
+        self.emit(like, Op::Write, place, By::Host);
         let end = u64::from(place % self.log.per_zone() + 1) * self.block_sectors;
         if end == self.space.capacity {
             // The last of a zone is committed by nobody else.
@@ -130,7 +142,7 @@ impl ZoneLog {
         let lies_there = self.areas.iter().flatten().any(|area| area.zone == zone && area.pointer <= sector);
         if lies_there {
             self.statistics.overwritten_blocks += 1;
-            self.emit(like, Op::Write, place);
+            self.emit(like, Op::Write, place, By::Host);
         }
         lies_there
     }
@@ -150,12 +162,12 @@ impl ZoneLog {
         // Copies go in pieces of a large request.
         let like = Request { sectors: (COPY_BLOCKS * self.block_sectors) as u32, stream: 0, ..*like };
         for &(_, place) in &moved {
-            self.emit(&like, Op::Read, place);
+            self.emit(&like, Op::Read, place, By::Cleaner);
         }
         let cleaner = self.log.cleaner();
         for &(block, _) in &moved {
             if let Some(place) = self.log.append(cleaner, block) {
-                self.emit(&like, Op::Write, place);
+                self.emit(&like, Op::Write, place, By::Cleaner);
             }
         }
         self.statistics.moved_blocks += moved.len() as u64;
@@ -176,7 +188,7 @@ impl ZoneLog {
                 for block in first..end {
                     self.statistics.read_blocks += 1;
                     if let Some(place) = self.log.place_of(block) {
-                        self.emit(request, Op::Read, place);
+                        self.emit(request, Op::Read, place, By::Host);
                     }
                 }
             }
@@ -188,7 +200,7 @@ impl ZoneLog {
                     let is_whole = request.lba.0 <= begin && begin + self.block_sectors <= request.end();
                     if let Some(place) = self.log.place_of(block).filter(|_| !is_whole) {
                         self.statistics.merged_blocks += 1;
-                        self.emit(request, Op::Read, place);
+                        self.emit(request, Op::Read, place, By::Host);
                     }
                     self.statistics.written_blocks += 1;
                     if !self.overwrite(request, block) {

@@ -112,12 +112,24 @@ pub fn parse_job_file(path: &Path, text: &str) -> Result<Option<JobFile>, Error>
 /// # Errors
 /// [`Error::Input`] with file, line and key.
 pub fn parse_host_cache(path: &Path, text: &str) -> Result<HostCacheConfig, Error> {
-    let missing = || Error::Input(format!("{}: has no table [host_cache]", path.display()));
-    // A file of another kind is told as that, and not by the first of its keys.
-    if toml::from_str::<Table>(text).is_ok_and(|table| !table.contains_key("host_cache")) {
+    table_of(path, text, "host_cache", |tables| tables.host_cache)
+}
+
+/// The table `[zone_log]` of a TOML text, which may be a whole job file.
+///
+/// # Errors
+/// [`Error::Input`] with file, line and key.
+pub fn parse_zone_log(path: &Path, text: &str) -> Result<ZoneLogConfig, Error> {
+    table_of(path, text, "zone_log", |tables| tables.zone_log)
+}
+
+/// One table of a job file, whatever else is there. A file of another kind is told as that, and not by the first of its keys.
+fn table_of<T>(path: &Path, text: &str, name: &str, of: impl FnOnce(JobTables) -> Option<T>) -> Result<T, Error> {
+    let missing = || Error::Input(format!("{}: has no table [{name}]", path.display()));
+    if toml::from_str::<Table>(text).is_ok_and(|table| !table.contains_key(name)) {
         return Err(missing());
     }
-    parse_tables(path, text)?.host_cache.ok_or_else(missing)
+    of(parse_tables(path, text)?).ok_or_else(missing)
 }
 
 fn parse_tables(path: &Path, text: &str) -> Result<JobTables, Error> {

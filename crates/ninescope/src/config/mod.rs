@@ -29,7 +29,7 @@ pub use flash::{
     Cell, EraseLoopsConfig, GeometryConfig, LoopSharesConfig, NandConfig, PageTypesConfig, PlaneGroupsConfig,
     ProgramMoves, ReadMoves, SuspendLimitConfig,
 };
-pub use job_file::{JobFile, JobTables, JobText, JobWork, parse_host_cache, parse_job_file};
+pub use job_file::{JobFile, JobTables, JobText, JobWork, parse_host_cache, parse_job_file, parse_zone_log};
 pub use jobs::{JobOptions, JobsTable, LoadedJobs, parse_fio, parse_jobs, words_of};
 pub use keys::drive_keys;
 pub(crate) use keys::{WAYS, referred, schema_of};

@@ -51,6 +51,9 @@ pub struct TraceJob {
     /// What becomes of addresses beyond the drive's end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub addresses: Option<AddressPolicy>,
+    /// The stream that the host names for its writes (`ftl.streams` as `hinted` or `fdp`), where the trace names none.
+    #[serde(default)]
+    pub stream: u8,
     /// Its volumes that are replayed, by name; all, if left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub volume: Vec<String>,

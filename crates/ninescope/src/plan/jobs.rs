@@ -93,6 +93,7 @@ pub(super) fn on_drive(
         notes.extend(lead_in::note(limits.warmup_requests));
     }
     notes.extend(unheard::notes(&jobs.list, jobs.several(), &assembly));
+    notes.extend(jobs.traces.streams_unheard(&assembly));
     let mut lanes = jobs.lanes(&assembly, request.seed)?;
     lanes.extend(jobs.traces.lanes()?);
     if let Some(only) = only {

@@ -36,6 +36,7 @@ use crate::request::RunRequest;
 use crate::result::WorkloadReport;
 use crate::snapshot::{PreparedDrive, Shape, SnapshotPlace};
 use preconditioning::prefill_note;
+use trace::BeforeDrive;
 
 /// A run that has not begun.
 pub struct Plan {
@@ -100,7 +101,7 @@ impl Plan {
     pub fn new(request: &RunRequest) -> Result<Self, Error> {
         let place = request.snapshot_place()?;
         let source = request.workload()?;
-        let host_cache = source.load_host_cache()?;
+        let before_drive = BeforeDrive::of(&source)?;
         let no_jobs = || match request.only_job {
             Some(_) => Err(Error::Input("only_job: the workload has no jobs of which one could run alone".into())),
             None => Ok(()),
@@ -112,7 +113,7 @@ impl Plan {
             jobs::on_drive(request, &source, loaded)?
         } else {
             no_jobs()?;
-            trace::on_drive(request, source, host_cache)?
+            trace::on_drive(request, source, before_drive)?
         };
         Ok(Self::of(request, place, on_drive))
     }

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::limits::limit_of;
 use super::trace::{Trace, footprint};
+use super::unheard;
 use crate::assembly::Assembly;
 use crate::config::{LoadedTraces, TraceJob};
 use crate::error::Error;
@@ -172,6 +173,13 @@ impl TenantTraces {
         self.list.iter().flat_map(of_each).collect()
     }
 
+    /// Streams that they name and nothing hears.
+    pub fn streams_unheard(&self, assembly: &Assembly) -> Vec<String> {
+        let of_each =
+            |tenant: &TenantTrace| unheard::of_stream(tenant.job.stream, &format!("trace {}", tenant.name), assembly);
+        self.list.iter().filter_map(of_each).collect()
+    }
+
     /// What results say of each: its name, its file's contents and how it is replayed.
     ///
     /// # Errors
@@ -226,6 +234,7 @@ fn source_of(job: &TraceJob, path: PathBuf) -> WorkloadSource {
         closed_loop: job.closed_loop,
         iodepth: job.iodepth,
         trims: job.trims,
+        stream: Some(job.stream),
         volume: job.volume.clone(),
         volumes: job.volumes.clone(),
         addresses: job.addresses,

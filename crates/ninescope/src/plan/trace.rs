@@ -4,16 +4,16 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use ninescope_engine::LaneConfig;
-use ninescope_generators::HostCacheConfig;
+use ninescope_generators::{HostCacheConfig, JobError, ZoneLogConfig};
 use ninescope_kernel::Ns;
 use ninescope_model::units::Duration;
-use ninescope_model::{PAGE_BYTES, SECTOR_BYTES};
+use ninescope_model::{PAGE_BYTES, SECTOR_BYTES, Workload};
 use ninescope_traces::{AddressMap, TraceOptions, TraceReader, TraceSummary, TraceVolume};
 
 use super::cached::{BehindCache, UNKNOWN_WRITES, behind_cache};
 use super::limits::{cached_limits, limits};
 use super::preconditioning::preconditioning;
-use super::{OnDrive, Tenants};
+use super::{OnDrive, Tenants, unheard, zones};
 use crate::assembly::{Assembly, Unfit, fit_drive};
 use crate::config::{AddressPolicy, LoadedDrive};
 use crate::error::Error;
@@ -35,6 +35,33 @@ fn how_to_be_sized(request: &RunRequest) -> String {
     }
 }
 
+/// What takes the requests of a trace and asks the drive for others.
+pub(super) enum BeforeDrive {
+    /// A cache on the drive, in front of the disk that the trace is of.
+    Cache(HostCacheConfig),
+    /// A log on the zones of the drive.
+    Log(ZoneLogConfig),
+}
+
+impl BeforeDrive {
+    /// As the workload names it, if it does.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with file, line and key.
+    pub fn of(source: &WorkloadSource) -> Result<Option<Self>, Error> {
+        let log = source.load_zone_log()?.map(Self::Log);
+        Ok(source.load_host_cache()?.map(Self::Cache).or(log))
+    }
+
+    /// What a drive must hold for it, as far as it says that [B].
+    fn drive_bytes(&self) -> u64 {
+        match self {
+            Self::Cache(cache) => cache.size.map_or(0, |size| size.0),
+            Self::Log(log) => log.size.0,
+        }
+    }
+}
+
 /// A trace on its way onto a drive.
 pub(super) struct Trace {
     pub path: PathBuf,
@@ -44,24 +71,25 @@ pub(super) struct Trace {
     pub notes: Vec<String>,
 }
 
-/// The run of a trace, perhaps behind a cache on the drive.
+/// The run of a trace, perhaps behind a cache on the drive or through a log on its zones.
 pub(super) fn on_drive(
     request: &RunRequest,
     source: WorkloadSource,
-    host_cache: Option<HostCacheConfig>,
+    before_drive: Option<BeforeDrive>,
 ) -> Result<OnDrive, Error> {
     let mut drive = request.load_drive()?;
     let mut trace = Trace::new(source)?;
     let mut summary = trace.placed()?;
     if request.sizes_drive() {
-        summary = trace.sized(&mut drive, host_cache.as_ref(), summary)?;
+        summary = trace.sized(&mut drive, before_drive.as_ref(), summary)?;
     }
     let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
-    if let Some(host_cache) = host_cache {
-        return of_disk(request, trace, &summary, host_cache, assembly);
+    if let Some(before_drive) = before_drive {
+        return through(request, trace, summary, before_drive, assembly);
     }
     let summary = trace.folded(summary, assembly.first_namespace_bytes(), &how_to_be_sized(request))?;
     let Trace { path, source, options, mut notes } = trace;
+    notes.extend(unheard::of_stream(options.stream, "the trace", &assembly));
     let own = || OwnWrites::of_trace(&path, &options, &assembly);
     let (preconditioning, note) = preconditioning(request, || footprint(&summary, 0, &assembly), &assembly, own)?;
     notes.extend(note);
@@ -75,20 +103,34 @@ pub(super) fn on_drive(
     Ok(OnDrive { assembly, lanes, tenants, total_requests, limits, preconditioning, report, notes })
 }
 
-/// A run of a trace of the disk behind a cache.
-fn of_disk(
+/// A run of a trace whose requests go to something before the drive, in which the drive's own begin.
+fn through(
     request: &RunRequest,
-    trace: Trace,
-    summary: &TraceSummary,
-    host_cache: HostCacheConfig,
+    mut trace: Trace,
+    summary: TraceSummary,
+    before_drive: BeforeDrive,
     assembly: Assembly,
 ) -> Result<OnDrive, Error> {
+    let summary = match &before_drive {
+        BeforeDrive::Cache(_) => summary,
+        BeforeDrive::Log(log) => trace.within_log(summary, log)?,
+    };
     let Trace { path, source, options, mut notes } = trace;
-    let name = source.host_cache.clone().unwrap_or_default();
-    let report = WorkloadReport::of_trace(&path, &source, summary)?.behind(&host_cache)?;
-    let trace = Box::new(TraceReader::open(&path, options)?);
-    let BehindCache { workload, filled } = behind_cache(host_cache, &assembly, trace)
-        .map_err(|error| Error::Input(format!("{}: {error}", name.display())))?;
+    let report = WorkloadReport::of_trace(&path, &source, &summary)?;
+    let report = match &before_drive {
+        BeforeDrive::Cache(cache) => report.behind(cache)?,
+        BeforeDrive::Log(log) => report.through(log)?,
+    };
+    let name = source.host_cache.as_ref().or(source.zone_log.as_ref()).cloned().unwrap_or_default();
+    let wrong = |error: JobError| Error::Input(format!("{}: {error}", name.display()));
+    let trace: Box<dyn Workload> = Box::new(TraceReader::open(&path, options)?);
+    let BehindCache { workload, filled } = match before_drive {
+        BeforeDrive::Cache(cache) => behind_cache(cache, &assembly, trace).map_err(wrong)?,
+        BeforeDrive::Log(log) => {
+            let (log, filled) = zones::in_log(log, &assembly, trace).map_err(wrong)?;
+            BehindCache { workload: Box::new(log), filled }
+        }
+    };
     let (preconditioning, note) = preconditioning(request, || filled, &assembly, || Ok(UNKNOWN_WRITES))?;
     notes.extend(note);
     let depth = source.iodepth.unwrap_or(u32::MAX);
@@ -119,6 +161,7 @@ impl Trace {
             loop_count: source.loop_count.unwrap_or(1),
             closed_loop: source.closed_loop,
             trims: source.trims,
+            stream: source.stream.unwrap_or(0),
             volume: source.volume.clone(),
             ..TraceOptions::default()
         };
@@ -128,7 +171,8 @@ impl Trace {
             return refused("iodepth: 0 requests outstanding do no work; write at least 1");
         }
         let mut notes = Vec::new();
-        if source.iodepth.is_some() && !options.closed_loop && source.host_cache.is_none() {
+        if source.iodepth.is_some() && !options.closed_loop && source.host_cache.is_none() && source.zone_log.is_none()
+        {
             notes.push(
                 "iodepth says nothing: requests arrive as in the trace; a closed loop keeps so many in flight"
                     .to_owned(),
@@ -187,13 +231,13 @@ impl Trace {
     fn sized(
         &mut self,
         drive: &mut LoadedDrive,
-        host_cache: Option<&HostCacheConfig>,
+        before_drive: Option<&BeforeDrive>,
         mut summary: TraceSummary,
     ) -> Result<TraceSummary, Error> {
-        // Behind a cache the addresses are those of a disk.
-        let reach = host_cache.map_or(summary.max_address, |cache| cache.size.map_or(0, |size| size.0));
+        // Behind a cache the addresses are those of a disk, before a log its own.
+        let reach = before_drive.map_or(summary.max_address, BeforeDrive::drive_bytes);
         let fitted = match fit_drive(drive, reach) {
-            Err(Unfit::TooFar(why)) if host_cache.is_none() && self.source.addresses.is_none() => {
+            Err(Unfit::TooFar(why)) if before_drive.is_none() && self.source.addresses.is_none() => {
                 self.notes.push(format!("{why}: replayed as with --addresses compact"));
                 self.source.addresses = Some(AddressPolicy::Compact);
                 summary = self.compacted(summary)?;
@@ -250,6 +294,20 @@ impl Trace {
             drive_bytes,
             gibibytes(drive_bytes),
         )))
+    }
+
+    /// The summary of a trace that goes to a log on zones, which holds so much.
+    fn within_log(&mut self, summary: TraceSummary, log: &ZoneLogConfig) -> Result<TraceSummary, Error> {
+        if summary.max_address > log.size.0 && self.source.addresses != Some(AddressPolicy::Wrap) {
+            let (reach, room) = (gibibytes(summary.max_address), log.size);
+            let others = if self.source.addresses.is_some() { "wrap" } else { "wrap or compact" };
+            return Err(Error::Input(format!(
+                "{}: the trace reaches {reach:.3} GiB, beyond the log's {room} (zone_log.size); take a larger one, \
+                 or --addresses {others}",
+                self.path.display()
+            )));
+        }
+        self.folded(summary, log.size.0, "")
     }
 
     /// A trace that no drive is large enough for, with the options that make it smaller.

@@ -48,29 +48,35 @@ fn of_queues(jobs: &[JobConfig], several: bool, assembly: &Assembly) -> Option<S
 
 /// Streams that the host names.
 fn of_streams(jobs: &[JobConfig], assembly: &Assembly) -> Option<String> {
-    let choice = &assembly.ftl.stream_choice;
     let names = |job: &&JobConfig| job.stream > 0;
-    let says = |job: &JobConfig, why: &str| Some(format!("`stream` (job {}) changes nothing {why}", job.name));
+    let called = |job: &JobConfig| format!("job {}", job.name);
     if let Some(job) = jobs.iter().filter(names).find(|job| !job.rw.ops().contains(&Op::Write)) {
-        return says(job, "of a job that writes nothing");
+        return Some(format!("`stream` ({}) changes nothing of a job that writes nothing", called(job)));
     }
-    let job = jobs.iter().find(names)?;
+    jobs.iter().filter(names).find_map(|job| of_stream(job.stream, &called(job), assembly))
+}
+
+/// The stream that one job or trace names, which is called so.
+pub(super) fn of_stream(stream: u8, called: &str, assembly: &Assembly) -> Option<String> {
+    let choice = &assembly.ftl.stream_choice;
+    let says = |why: &str| Some(format!("`stream` ({called}) changes nothing {why}"));
+    if stream == 0 {
+        return None;
+    }
     if assembly.timing.is_none() {
-        return says(job, "on a drive without flash");
+        return says("on a drive without flash");
     }
     if assembly.tier.is_some() {
-        return says(job, "under a memory above flash (tier.placement), which writes down by itself");
+        return says("under a memory above flash (tier.placement), which writes down by itself");
     }
     if !choice.is_named_by_host() {
-        let why = format!("on a drive whose ftl.streams is {}: `hinted` and `fdp` hear it", choice.name());
-        return says(job, &why);
+        return says(&format!("on a drive whose ftl.streams is {}: `hinted` and `fdp` hear it", choice.name()));
     }
     let kinds = choice.kinds().0;
-    let beyond = jobs.iter().find(|job| u32::from(job.stream) >= kinds)?;
-    Some(format!(
-        "`stream` of job {} is {}, and ftl.streams has 0 to {}: `hinted` takes the last one for it, `fdp` the first",
-        beyond.name,
-        beyond.stream,
-        kinds - 1
-    ))
+    (u32::from(stream) >= kinds).then(|| {
+        format!(
+            "`stream` of {called} is {stream}, and ftl.streams has 0 to {}: `hinted` takes the last one for it, `fdp` the first",
+            kinds - 1
+        )
+    })
 }

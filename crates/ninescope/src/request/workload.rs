@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use ninescope_generators::{HostCacheConfig, JobConfig};
+use ninescope_generators::{HostCacheConfig, JobConfig, ZoneLogConfig};
 use ninescope_model::units::Bytes;
 use ninescope_traces::{TraceError, TraceFormat};
 use serde::Deserialize;
 
 use super::{keyed, read_text};
-use crate::config::{AddressPolicy, JobFile, LoadedJobs, parse_fio, parse_host_cache, parse_job_file, parse_jobs};
+use crate::config::{
+    AddressPolicy, JobFile, LoadedJobs, parse_fio, parse_host_cache, parse_job_file, parse_jobs, parse_zone_log,
+};
 use crate::error::Error;
 use crate::presets::{PresetKind, shipped};
 
@@ -37,6 +39,8 @@ pub struct WorkloadSource {
     pub iodepth: Option<u32>,
     /// Whether the trace's discards are requests too.
     pub trims: bool,
+    /// The stream that the host names for writes of which the trace names none; absent: none.
+    pub stream: Option<u8>,
     /// The volumes of the trace to replay, by name; all when empty.
     pub volume: Vec<String>,
     /// Where the volumes of the trace lie: `in-order` (the default), `merge`, or `map:NAME=OFFSET,...`.
@@ -45,6 +49,8 @@ pub struct WorkloadSource {
     pub addresses: Option<AddressPolicy>,
     /// A TOML file whose table `[host_cache]` describes a cache on the drive: the trace is that of the disk behind it.
     pub host_cache: Option<PathBuf>,
+    /// A TOML file whose table `[zone_log]` describes a log on the zones of the drive, to which the requests of the trace go.
+    pub zone_log: Option<PathBuf>,
     /// Jobs in a TOML file, or in one of fio (`.fio`).
     pub job_file: Option<PathBuf>,
     /// A job in fio's words, or a list of jobs.
@@ -108,6 +114,19 @@ impl WorkloadSource {
             return Err(Error::Input(format!("host_cache: {} {problem}", path.display())));
         }
         parse_host_cache(path, &read_text(path)?).map(Some)
+    }
+
+    /// The log on the zones of the drive that a trace goes to.
+    pub(crate) fn load_zone_log(&self) -> Result<Option<ZoneLogConfig>, Error> {
+        let Some(path) = &self.zone_log else { return Ok(None) };
+        let refused = |problem: &str| Err(Error::Input(format!("zone_log: {} {problem}", path.display())));
+        if self.trace.is_none() {
+            return refused("is for traces; a job file has a table [zone_log] of its own");
+        }
+        if self.host_cache.is_some() {
+            return refused("and host_cache both take the requests; give one");
+        }
+        parse_zone_log(path, &read_text(path)?).map(Some)
     }
 
     /// The job file, where its requests come from a file system or go through a host cache.

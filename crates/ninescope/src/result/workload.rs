@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ninescope_generators::{HostCacheConfig, JobConfig};
+use ninescope_generators::{HostCacheConfig, JobConfig, ZoneLogConfig};
 use ninescope_traces::TraceSummary;
 use serde_json::{Value, json};
 
@@ -54,6 +54,9 @@ impl WorkloadReport {
         ] {
             value[key] = statistics[key].clone();
         }
+        if let Some(stream) = source.stream.filter(|&stream| stream > 0) {
+            value["stream"] = stream.into();
+        }
         Ok(Self::without_jobs(value))
     }
 
@@ -99,18 +102,22 @@ impl WorkloadReport {
             JobWork::Job(job) => value["job"] = serde_json::to_value(job).map_err(internal)?,
             JobWork::FileSystem(system) => value["file_system"] = serde_json::to_value(system).map_err(internal)?,
         }
-        if let Some(log) = &file.zone_log {
-            value["zone_log"] = serde_json::to_value(log).map_err(internal)?;
-        }
-        match &file.host_cache {
-            Some(cache) => Self::without_jobs(value).behind(cache),
-            None => Ok(Self::without_jobs(value)),
+        match (&file.host_cache, &file.zone_log) {
+            (Some(cache), _) => Self::without_jobs(value).behind(cache),
+            (None, Some(log)) => Self::without_jobs(value).through(log),
+            (None, None) => Ok(Self::without_jobs(value)),
         }
     }
 
     /// The same behind a cache.
     pub fn behind(mut self, cache: &HostCacheConfig) -> Result<Self, Error> {
         self.value["host_cache"] = serde_json::to_value(cache).map_err(|error| Error::Internal(error.to_string()))?;
+        Ok(self)
+    }
+
+    /// The same through a log on zones.
+    pub fn through(mut self, log: &ZoneLogConfig) -> Result<Self, Error> {
+        self.value["zone_log"] = serde_json::to_value(log).map_err(|error| Error::Internal(error.to_string()))?;
         Ok(self)
     }
 

@@ -3,7 +3,8 @@
 //!
 //! The description is a list of `key=value`. A column is a number from 1 on or a name in the first line, followed by
 //! its unit in brackets where it is one of `time` (s, ms, us, ns, filetime), `offset` and `size` (B, sector, KiB, MiB,
-//! also with a number before it: 512B, 4KiB). Further keys: `device`, a column that tells volumes apart; `read`,
+//! also with a number before it: 512B, 4KiB). Further keys: `device`, a column that tells volumes apart; `stream`, one of the
+//! numbers of streams that the host names for writes; `read`,
 //! `write` and `trim`, the words of the operations where they are not the usual ones; `sep`, one of comma, semicolon,
 //! tab, blanks; `header`, the number of lines to skip. Without `time` all requests have the same time, without `op` all
 //! are reads.
@@ -137,6 +138,7 @@ pub struct CsvColumns {
     offset: Measured,
     size: Measured,
     device: Option<Column>,
+    stream: Option<Column>,
     /// The words for reading, writing and trimming; the usual ones where none is named.
     words: [Option<Word<WORD_BYTES>>; 3],
 }
@@ -163,7 +165,7 @@ impl FromStr for CsvColumns {
 
     fn from_str(text: &str) -> Result<Self, ColumnError> {
         let (mut separator, mut header, mut time, mut op) = (b',', None, None, None);
-        let (mut offset, mut size, mut device, mut words) = (None, None, None, [None; 3]);
+        let (mut offset, mut size, mut device, mut stream, mut words) = (None, None, None, None, [None; 3]);
         let mut seen = Vec::new();
         for part in text.split(',') {
             let (key, value) = part
@@ -180,6 +182,7 @@ impl FromStr for CsvColumns {
                 "size" => size = Some(Measured::parse(key, value, byte_unit, BYTE_UNITS)?),
                 "op" => op = Some(value.parse()?),
                 "device" => device = Some(value.parse()?),
+                "stream" => stream = Some(value.parse()?),
                 "sep" => {
                     let known = SEPARATORS.iter().find(|(name, _)| *name == value);
                     separator = known.map(|&(_, byte)| byte).ok_or_else(|| {
@@ -192,7 +195,7 @@ impl FromStr for CsvColumns {
                 }
                 _ => {
                     let index = WORD_KEYS.iter().position(|word| *word == key).ok_or_else(|| {
-                        let keys = "time, op, offset, size, device, read, write, trim, sep, header";
+                        let keys = "time, op, offset, size, device, stream, read, write, trim, sep, header";
                         ColumnError(format!("`{key}` is not one of {keys}"))
                     })?;
                     words[index] = Some(Word::new(value)?);
@@ -204,7 +207,7 @@ impl FromStr for CsvColumns {
         if op.is_none() && words.iter().any(Option::is_some) {
             return Err(missing("op")());
         }
-        Ok(Self { separator, header, time, op, offset, size, device, words })
+        Ok(Self { separator, header, time, op, offset, size, device, stream, words })
     }
 }
 
@@ -222,6 +225,9 @@ impl fmt::Display for CsvColumns {
         if let Some(device) = self.device {
             write!(formatter, ",device={device}")?;
         }
+        if let Some(stream) = self.stream {
+            write!(formatter, ",stream={stream}")?;
+        }
         for (key, word) in WORD_KEYS.iter().zip(self.words) {
             word.map_or(Ok(()), |word| write!(formatter, ",{key}={word}"))?;
         }
@@ -233,12 +239,13 @@ impl fmt::Display for CsvColumns {
 }
 
 /// The values of a request, in this order.
-const VALUES: usize = 5;
+const VALUES: usize = 6;
 const TIME: usize = 0;
 const OP: usize = 1;
 const OFFSET: usize = 2;
 const SIZE: usize = 3;
 const DEVICE: usize = 4;
+const STREAM: usize = 5;
 
 pub(crate) struct Parser {
     columns: CsvColumns,
@@ -257,6 +264,7 @@ impl Parser {
             Some(columns.offset.column),
             Some(columns.size.column),
             columns.device,
+            columns.stream,
         ];
         let first = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
         let mut has_names = false;
@@ -302,7 +310,12 @@ impl Parser {
         let offset = measure(OFFSET, "offset", self.columns.offset.unit)?;
         let bytes = measure(SIZE, "size", self.columns.size.unit)?;
         let device = if self.columns.device.is_some() { key_of(value(DEVICE, "device")?) } else { 0 };
-        TraceRecord::from_bytes(time_ns, device, offset, bytes, op)
+        let stream = match self.columns.stream {
+            Some(_) => integer(value(STREAM, "stream")?, "stream")?,
+            None => 0,
+        };
+        let stream = u8::try_from(stream).map_err(|_| LineProblem::Overflow("stream"))?;
+        Ok(TraceRecord { stream, ..TraceRecord::from_bytes(time_ns, device, offset, bytes, op)? })
     }
 
     pub fn volume(&self, line: &[u8], _device: u64) -> String {
@@ -381,7 +394,7 @@ mod tests {
     fn a_description_reads_back() {
         for text in [
             "time=1[us],op=2,offset=3[1B],size=4[4096B]",
-            "time=when[filetime],op=2,offset=3[512B],size=4[1B],device=5,read=1,write=0,sep=blanks,header=2",
+            "time=when[filetime],op=2,offset=3[512B],size=4[1B],device=5,stream=6,read=1,write=0,sep=blanks,header=2",
         ] {
             assert_eq!(text.parse::<CsvColumns>().map(|columns| columns.to_string()), Ok(text.to_owned()));
         }

@@ -27,6 +27,8 @@ _OF_TRACE = (
     "addresses",
     "volumes",
     "host_cache",
+    "zone_log",
+    "stream",
 )
 _OF_PROFILE = ("kind", "path", "format", "requests", "loop", "time_scale", "closed_loop", "addresses")
 _DRAWN = "profile"

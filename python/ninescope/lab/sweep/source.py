@@ -25,7 +25,7 @@ JOB_WORDS = (
 """Words of fio that make a job where they stand alone; more of them can stand in a table `job`."""
 REPLAY_WORDS = (
     "format", "strict", "loop", "time_scale", "closed_loop", "iodepth", "trims", "volume", "volumes",
-    "addresses", "host_cache",
+    "addresses", "host_cache", "zone_log", "stream",
 )  # fmt: skip
 """How a trace or a profile is replayed, as `Workload.trace` takes it."""
 PROFILE_WORDS = (
@@ -100,8 +100,9 @@ class Source:
             return cls("job", _jobs(what))
         if not isinstance(what, str):
             raise ConfigError(f"{kind}: a text is wanted, not {what!r}")
-        if isinstance(table.get("host_cache"), str):
-            table["host_cache"] = File.of(folder / table["host_cache"], "host cache")
+        for key, called in (("host_cache", "host cache"), ("zone_log", "log on zones")):
+            if isinstance(table.get(key), str):
+                table[key] = File.of(folder / table[key], called)
         if kind == "preset":
             names = [preset.name for preset in presets("jobs")]
             if what not in names:
