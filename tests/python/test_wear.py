@@ -66,6 +66,7 @@ def test_a_drive_without_spare_blocks_answers_writes_with_an_error_and_says_so()
     console = Console(file=io.StringIO(), width=150)
     print_result(result, console)
     assert "too few blocks are left" in console.file.getvalue()
+    assert "over: the drive takes no more writes" in console.file.getvalue()
 
 
 def test_an_aged_drive_is_a_snapshot(tmp_path):
