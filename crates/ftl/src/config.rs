@@ -55,11 +55,39 @@ pub struct FtlConfig {
     /// Which groups make way so that wear is level.
     #[serde(default, skip_serializing_if = "is_none")]
     pub wear_leveling: WearLevelingConfig,
+    /// Which blocks hold one bit in a cell for a while; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc_cache: Option<SlcCacheConfig>,
     /// How blocks break; none: they do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub breakdown: Option<BreakdownConfig>,
     /// The run's seed.
     pub seed: u64,
+}
+
+/// Block groups that take what the host writes with one bit in each cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SlcCacheConfig {
+    /// Pages of a block that does [count].
+    pub pages: u32,
+    /// Groups of each pool that are kept for that.
+    pub fixed: u32,
+    /// More groups of each pool that may be so while nothing has to be collected for it.
+    pub borrowed: u32,
+    /// What becomes of host writes while no more groups may be.
+    pub when_full: WhenSlcFull,
+}
+
+/// What becomes of host writes while the cache is full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhenSlcFull {
+    /// They go to other blocks.
+    #[default]
+    Direct,
+    /// They wait until something is folded.
+    Wait,
 }
 
 /// Block groups a pool needs beyond what its share of the logical space fills: the frontiers of the
@@ -88,6 +116,7 @@ impl FtlConfig {
             zones: None,
             block_map: None,
             wear_leveling: Default::default(),
+            slc_cache: None,
             breakdown: None,
             seed: 0,
         }
@@ -106,7 +135,8 @@ impl FtlConfig {
         let (of_writes, of_moves) = self.kinds_of_streams();
         // Each kind that is kept apart has a frontier more of what is written, and of garbage collection.
         let of_leveling = u32::from(self.wear_leveling.levels());
-        let needed = self.reserve_groups.saturating_add(WORKING_GROUPS + of_writes - 1 + of_moves - 1 + of_leveling);
+        let of_slc_cache = self.slc_cache.map_or(0, |cache| cache.fixed);
+        let needed = self.reserve_groups.saturating_add(of_slc_cache).saturating_add(WORKING_GROUPS + of_writes - 1 + of_moves - 1 + of_leveling);
         if !self.stream_choice.isolates() {
             return needed;
         }

@@ -45,6 +45,15 @@ pub struct FtlCounters {
     pub leveled_groups: u64,
     /// Of the units handed out for moves, those of such victims.
     pub leveled_units: u64,
+    /// Units that the host wrote to groups of one bit in a cell.
+    #[serde(skip)]
+    pub slc_units: u64,
+    /// Such groups that were folded into others.
+    #[serde(skip)]
+    pub folded_groups: u64,
+    /// Of the units handed out for moves, those out of such groups.
+    #[serde(skip)]
+    pub folded_units: u64,
     /// Times that host writes began to wait for garbage collection in a pool although groups beyond the reserve were free.
     pub host_holds: u64,
     /// Log blocks that took the place of the data block as they were.

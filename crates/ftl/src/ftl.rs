@@ -15,6 +15,7 @@ mod leveling;
 mod map_pages;
 mod members;
 mod own_planes;
+mod slc_cache;
 mod snapshot;
 mod validity;
 mod zoned;
@@ -48,6 +49,7 @@ pub use zoned::ResetGroup;
 use breakage::Breakage;
 use leveling::Leveling;
 use members::Members;
+use slc_cache::SlcCache;
 
 /// Where a unit was placed.
 #[allow(clippy::struct_excessive_bools)] // four independent facts that the driver acts on
@@ -163,6 +165,8 @@ pub struct Ftl {
     reclaim_units: Option<Box<ReclaimUnits>>,
     /// The zones, where the host's addresses are zones: nothing is collected then.
     zones: Option<Box<Zones>>,
+    /// Groups that hold one bit in a cell, where there may be some.
+    slc_cache: Option<Box<SlcCache>>,
     /// The map by block, where it is one: nothing is collected then, and blocks are merged.
     block_map: Option<Box<BlockMap>>,
     /// Whether the stream choice tells clean data from dirty data.
@@ -268,6 +272,7 @@ impl Ftl {
                 .placement()
                 .map(|told| Box::new(ReclaimUnits::new(told.clone()))),
             zones,
+            slc_cache: config.slc_cache.map(|rules| Box::new(SlcCache::new(rules, &geometry))),
             block_map: config.block_map.map(|told| {
                 let (pages, pools) = (geometry.units_per_group(), geometry.pools());
                 Box::new(BlockMap::new(told, config.logical_units, pages, pools))
@@ -601,6 +606,10 @@ impl Ftl {
             }
         }
         self.counters.host_units += 1;
+        if self.slc_cache.is_some() {
+            let in_slc = self.is_slc(self.geometry.group_and_offset(placed.new).0);
+            self.counters.slc_units += u64::from(in_slc);
+        }
         let Placed { page_complete, stripe_complete, .. } = placed;
         self.tell_placed(kind, Placement { position, page_complete, stripe_complete });
         Some(placed)
@@ -783,9 +792,9 @@ impl Ftl {
         let (group, offset) = (BlockGroup(frontier.group), frontier.next);
         frontier.next += 1;
         let next = frontier.next;
-        let closed = next == self.geometry.units_per_group();
+        let closed = next == self.capacity_of(group);
         if closed {
-            frontier.group = NONE;
+            self.pools[pool.index()].frontiers[stream.index()].group = NONE;
         }
         let new = Ppa(self.geometry.first_unit(group).0 + offset);
         self.put_content(new, lpa);
@@ -809,12 +818,16 @@ impl Ftl {
         if record.free.len() <= reserve || of_host && record.holds_host {
             return false;
         }
+        if self.slc_cache.is_some() && of_host && !self.may_open_beside_slc(pool) {
+            return false;
+        }
         self.open_any_group(pool, stream)
     }
 
     /// The same, whatever is to be left alone. False where no group is free.
     fn open_any_group(&mut self, pool: Pool, stream: Stream) -> bool {
         let most_worn = self.most_worn_free(pool, stream);
+        let is_slc = self.next_is_slc(pool, stream);
         let record = &mut self.pools[pool.index()];
         if record.free.is_empty() {
             return false;
@@ -830,6 +843,9 @@ impl Ftl {
         let block = &mut self.groups[group as usize];
         block.state = GroupState::Open;
         block.stream = stream.0 as u8;
+        if is_slc {
+            self.opened_beside_slc(pool, group, is_slc);
+        }
         if self.chooses_streams {
             self.stream_choice.opened(BlockGroup(group), stream);
             if let Some(units) = &mut self.reclaim_units {
@@ -850,7 +866,10 @@ impl Ftl {
         }
         record.closed_sequence = self.closed_groups;
         self.closed_groups = self.closed_groups.wrapping_add(1);
-        self.victim_selection.closed(pool, group);
+        // What is folded is no victim of anybody's choice.
+        if !self.slc_filled(pool, group) {
+            self.victim_selection.closed(pool, group);
+        }
         if self.leveling.is_some() {
             self.tell_leveling_of_filled(pool, group);
         }
@@ -861,6 +880,7 @@ impl Ftl {
     fn refresh_space(&mut self, pool: Pool) {
         let record = &self.pools[pool.index()];
         let free = match &self.block_map {
+            None if self.slc_cache.is_some() => self.may_open_beside_slc(pool) && !record.holds_host,
             None => record.free.len() as u32 > self.reserve_groups && !record.holds_host,
             Some(_) => !record.holds_host,
         };

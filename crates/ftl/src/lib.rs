@@ -23,7 +23,7 @@ mod zones;
 
 pub use block::{BlockRecord, GroupState};
 pub use breakdown::{BreakdownConfig, Broken};
-pub use config::{FtlConfig, FtlError};
+pub use config::{FtlConfig, FtlError, SlcCacheConfig, WhenSlcFull};
 pub use counters::FtlCounters;
 pub use ftl::{BadBlocks, CollectionRules, Ftl, GcStep, Padded, Placed, ResetGroup, Residence, Rewritten};
 pub use instant::InstantDriver;

@@ -59,7 +59,10 @@ impl Ftl {
     /// Whether nothing is free beyond the reserve.
     #[inline]
     pub fn lacks_space(&self, pool: Pool) -> bool {
-        self.pools[pool.index()].free.len() as u32 <= self.reserve_groups
+        match &self.slc_cache {
+            None => self.pools[pool.index()].free.len() as u32 <= self.reserve_groups,
+            Some(_) => !self.may_open_beside_slc(pool),
+        }
     }
 
     /// The driver has nothing of this pool's garbage collection under way, and [`Self::gc_next`] gives it nothing to do: what
@@ -104,7 +107,8 @@ impl Ftl {
     /// Whether a group that is refreshed waits for moves that have not ended: they are not to lie in an open page, because
     /// its data is read where it was until then.
     pub fn refresh_waits(&self, pool: Pool) -> bool {
-        self.pools[pool.index()].draining.iter().any(|&group| self.groups[group as usize].refreshed)
+        let is_awaited = |&group: &u32| self.groups[group as usize].refreshed || self.is_slc(BlockGroup(group));
+        self.pools[pool.index()].draining.iter().any(is_awaited)
     }
 
     /// What garbage collection wants done next in a pool. With `fill`, it goes on although enough groups
@@ -131,8 +135,9 @@ impl Ftl {
                 return GcStep::Erase(group);
             }
             let for_space = fill || self.gc_is_needed(pool);
-            let goes_on = for_space || self.pools[pool.index()].has_refresh();
-            if !(goes_on && self.has_collection(pool, fill, for_space)) {
+            let folds = self.slc_cache.is_some() && self.folds(pool, for_space && !fill);
+            let goes_on = for_space || folds || self.pools[pool.index()].has_refresh();
+            if !(goes_on && self.has_collection(pool, fill, (for_space, folds))) {
                 let idle = self.pools[pool.index()].draining.is_empty();
                 return if idle { GcStep::Nothing } else { GcStep::Wait };
             }
@@ -148,7 +153,10 @@ impl Ftl {
     pub fn gc_goes_on(&self, pool: Pool) -> bool {
         let record = &self.pools[pool.index()];
         self.zones.is_none()
-            && (record.collection.is_some() || record.has_refresh() || self.gc_trigger.needed(self.space_of(pool)))
+            && (record.collection.is_some()
+                || record.has_refresh()
+                || self.gc_trigger.needed(self.space_of(pool))
+                || self.slc_cache.is_some() && self.folds(pool, false))
     }
 
     /// Whether the pool has too few free groups, counting those that what was handed out will free.
@@ -189,11 +197,12 @@ impl Ftl {
         self.pools[pool.index()].overdue = overdue;
     }
 
-    fn space_of(&self, pool: Pool) -> PoolSpace {
+    pub(super) fn space_of(&self, pool: Pool) -> PoolSpace {
         let record = &self.pools[pool.index()];
+        let set_apart = self.set_apart_for_slc(pool);
         PoolSpace {
-            free: record.free.len() as u32,
-            free_in_prospect: record.free_in_prospect(),
+            free: (record.free.len() as u32).saturating_sub(set_apart),
+            free_in_prospect: record.free_in_prospect().saturating_sub(set_apart),
             reserve: self.reserve_groups,
             groups: self.geometry.blocks_per_plane,
             holds_host: record.holds_host,
@@ -254,6 +263,10 @@ impl Ftl {
         }
         self.pools[pool.index()].takes_back(1, stream.kind());
         self.counters.gc_units += 1;
+        if self.slc_cache.is_some() {
+            let folded = self.is_slc(self.geometry.group_and_offset(from).0);
+            self.counters.folded_units += u64::from(folded);
+        }
         let (group, _) = self.geometry.group_and_offset(placed.new);
         self.groups[group.index()].pending += 1;
         Some(placed)
@@ -340,6 +353,9 @@ impl Ftl {
         pool_record.erasing -= 1;
         pool_record.free.push_back(group.0);
         self.counters.erased_groups += 1;
+        if self.slc_cache.is_some() {
+            self.erased_beside_slc(pool, group);
+        }
         if self.chooses_streams {
             self.stream_choice.erased(group, of);
             if let Some(units) = &mut self.reclaim_units {
@@ -388,11 +404,13 @@ impl Ftl {
     /// filled from is gone on with for its own sake only where collecting frees a group: moving valid units
     /// in circles would never end, and would keep host programs waiting.
     #[inline]
-    fn has_collection(&mut self, pool: Pool, fill: bool, for_space: bool) -> bool {
+    fn has_collection(&mut self, pool: Pool, fill: bool, (for_space, folds): (bool, bool)) -> bool {
         match self.pools[pool.index()].collection {
             // Space first: there may be more to refresh than is ever done, and that frees nothing.
             None => {
-                (for_space && self.has_choice(pool) && self.start_collection(pool, fill)) || self.start_refresh(pool)
+                (folds && self.start_fold(pool))
+                    || (for_space && self.has_choice(pool) && self.start_collection(pool, fill))
+                    || self.start_refresh(pool)
             }
             Some(collection) if collection.to_fill && !fill => self.adopt_collection(pool, collection),
             Some(_) => true,
@@ -487,7 +505,7 @@ impl Ftl {
         true
     }
 
-    fn collect(&mut self, collection: Collection) {
+    pub(super) fn collect(&mut self, collection: Collection) {
         let group = BlockGroup(collection.group);
         let pool = self.geometry.pool_and_block(group).0;
         if let Some(by_planes) = &mut self.by_planes {

@@ -11,6 +11,7 @@ mod parity;
 mod partitions;
 mod policies;
 mod sector_wear_leveling;
+mod slc_cache;
 mod snapshots;
 mod static_orders;
 mod stream_choices;

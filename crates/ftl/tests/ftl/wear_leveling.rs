@@ -25,6 +25,7 @@ fn config(wear_leveling: WearLevelingConfig, wears_out_after: Option<u32>) -> Ft
         victim_selection: Default::default(),
         partitions: Vec::new(),
         homes: Vec::new(),
+        slc_cache: None,
         breakdown: wears_out_after.map(|cycles| BreakdownConfig {
             wear_out: Some(WearOutConfig::Fixed(Fixed { cycles: f64::from(cycles) })),
             program_failures: 0.0,
