@@ -8,9 +8,10 @@ use lexopt::prelude::*;
 use ninescope_check::worlds::{Failure, Hunt, World, generate, run, shrink, situations, trace};
 
 const HELP: &str = "\
-worlds [--count N] [--seed S] [--threads T] [--until NAME] [--keep DIR | --no-keep] [--table FILE]
-    hunts in N worlds from seed S on, or until one fails by this name; shrinks what fails and keeps it in DIR
-    (out/worlds)
+worlds [--count N] [--seed S] [--threads T] [--with KEY[=POLICY]]... [--until NAME] [--keep DIR | --no-keep]
+       [--table FILE]
+    hunts in N worlds from seed S on, in those of them alone whose drives have all of these keys, or until one fails
+    by this name; shrinks what fails and keeps it in DIR (out/worlds)
 worlds --replay FILE...
     runs kept worlds
 worlds --trace FILE [--shared]
@@ -30,6 +31,8 @@ struct Options {
     count: u64,
     seed: u64,
     threads: usize,
+    /// What the drives of worlds must have.
+    with: Vec<String>,
     /// The failure that ends the hunt.
     until: Option<String>,
     /// Where failing worlds are kept, shrunk; `None`: they are only named.
@@ -65,6 +68,7 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
         count: 200,
         seed: 1,
         threads,
+        with: Vec::new(),
         until: None,
         keep: Some(PathBuf::from("out/worlds")),
         table: None,
@@ -81,6 +85,7 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
             Long("count") => options.count = parser.value()?.parse()?,
             Long("seed") => options.seed = parser.value()?.parse()?,
             Long("threads") => options.threads = parser.value()?.parse()?,
+            Long("with") => options.with.push(parser.value()?.parse()?),
             Long("until") => options.until = Some(parser.value()?.parse()?),
             Long("keep") => options.keep = Some(parser.value()?.into()),
             Long("no-keep") => options.keep = None,
@@ -170,6 +175,7 @@ fn hunt(options: &Options) -> ExitCode {
         worlds: options.count,
         threads: options.threads,
         failures_max: 20,
+        with: options.with.clone(),
         until: options.until.clone(),
     };
     let step = (options.count / 10).max(1);
@@ -256,6 +262,7 @@ fn write_minimal_worlds(options: &Options, folder: &Path) -> ExitCode {
         worlds: options.count,
         threads: options.threads,
         failures_max: 1,
+        with: Vec::new(),
         until: None,
     };
     let report = hunt.run(&|_| {});

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::keys::{policy_name, value_at};
 use super::{Failure, Outcome, World, generate, known_marks, run};
 
 /// Which worlds.
@@ -17,8 +18,18 @@ pub struct Hunt {
     pub threads: usize,
     /// Failures after which no new world is begun.
     pub failures_max: u64,
+    /// Worlds whose drives have all of these keys alone; a key may be followed by `=` and the policy that it is to name.
+    pub with: Vec<String>,
     /// The name of a failure after which no new world is begun, whatever else was met.
     pub until: Option<String>,
+}
+
+/// Whether the drive of a world has a key, which may have to name a policy.
+fn has(world: &World, what: &str) -> bool {
+    match what.split_once('=') {
+        Some((key, name)) => policy_name(&world.drive, key).is_some_and(|named| named == name),
+        None => value_at(&world.drive, what).is_some(),
+    }
 }
 
 /// Where a mark was hit.
@@ -61,6 +72,10 @@ impl Hunt {
                     return results;
                 }
                 let world = generate(self.first_seed.wrapping_add(index));
+                if !self.with.iter().all(|what| has(&world, what)) {
+                    progress(done.fetch_add(1, Ordering::Relaxed) + 1);
+                    continue;
+                }
                 let outcome = run(&world);
                 if let Err(failure) = &outcome {
                     let looked_for = self.until.as_ref() == Some(&failure.name);

@@ -33,7 +33,7 @@ fn read(file: &Path) -> World {
 
 #[test]
 fn random_worlds_break_no_invariant_and_meet_every_mark() {
-    let hunt = Hunt { first_seed: 1, worlds: WORLDS, threads: 2, failures_max: 5, until: None };
+    let hunt = Hunt { first_seed: 1, worlds: WORLDS, threads: 2, failures_max: 5, with: Vec::new(), until: None };
     let report = hunt.run(&|_| {});
     for (world, failure) in &report.failures {
         println!("seed {}: {}: {}", world.seed, failure.name, failure.message);
@@ -119,9 +119,25 @@ fn every_policy_joins_by_itself_and_decides_otherwise_than_another() {
 
 #[test]
 fn a_report_does_not_depend_on_the_threads() {
-    let report = |threads| Hunt { first_seed: 100, worlds: 24, threads, failures_max: 5, until: None }.run(&|_| {});
+    let report = |threads| {
+        Hunt { first_seed: 100, worlds: 24, threads, failures_max: 5, with: Vec::new(), until: None }.run(&|_| {})
+    };
     let (one, three) = (report(1), report(3));
     assert_eq!((one.requests, one.events, &one.marks), (three.requests, three.events, &three.marks));
+}
+
+#[test]
+fn a_hunt_runs_the_worlds_that_have_what_it_is_after() {
+    let hunt = |with: &[&str]| {
+        let with = with.iter().map(|what| (*what).to_owned()).collect();
+        Hunt { first_seed: 100, worlds: 60, threads: 2, failures_max: 5, with, until: None }.run(&|_| {})
+    };
+    let (all, of_flash, of_none) = (hunt(&[]), hunt(&["nand"]), hunt(&["nand", "nand.no_such_key"]));
+    let (levelled, not) = (hunt(&["ftl.wear_leveling=threshold"]), hunt(&["ftl.wear_leveling=none"]));
+    assert_eq!((all.worlds, of_none.worlds), (60, 0));
+    assert!((1..60).contains(&of_flash.worlds), "{} worlds", of_flash.worlds);
+    assert!(levelled.worlds > 0 && levelled.worlds + not.worlds < 60, "{} worlds", levelled.worlds);
+    assert_eq!(levelled.marks.get("ftl.wear_leveling = threshold").map(|seen| seen.worlds), Some(levelled.worlds));
 }
 
 #[test]
