@@ -8,7 +8,7 @@ use ninescope_engine::{
     Access, Dealing, Decision, FirmwareConfig, FirmwareCounters, SimulationError, Step, Utilization, View,
 };
 use ninescope_kernel::{NONE, Ns};
-use ninescope_model::{Cause, Lpa, Op, Request, Source};
+use ninescope_model::{Cause, Lpa, Op, Request, Source, ZoneCommand};
 
 use crate::marks::{Mark, Marks};
 use crate::rule::{Checked, require};
@@ -34,6 +34,22 @@ struct Scheduled {
     until: Ns,
     /// It is read again, which nobody schedules.
     again: bool,
+}
+
+/// What a request has looked up, and how many places it has chosen: of units each, and of zones those that it is about and the place of the
+/// first unit.
+fn things_of(view: &View<'_>, request: &Request) -> [u32; 2] {
+    let per_unit = u64::from(view.ftl.geometry().sectors_per_unit());
+    let (first, last) = (request.lba.0 / per_unit, (request.lba.0 + u64::from(request.sectors.max(1)) - 1) / per_unit);
+    let things = |size: u64| (last / size - first / size + 1) as u32;
+    match (view.ftl.zones().map(|zones| u64::from(zones.layout().size())), request.op) {
+        (_, Op::Flush) => [0, 0],
+        (None, Op::Write) => [things(1), things(1)],
+        (None, _) => [things(1), 0],
+        (Some(size), Op::Read) => [things(size), 0],
+        (Some(_), Op::Write) => [1, 1],
+        (Some(_), Op::Trim) => [1, u32::from(request.remark.zone() == ZoneCommand::Commit)],
+    }
 }
 
 /// The checker's own account.
@@ -177,24 +193,20 @@ impl FirmwareBook {
     }
 
     fn about_command(&mut self, view: &View<'_>, step: &Step, until: Ns) -> Checked {
-        let per_unit = u64::from(view.ftl.geometry().sectors_per_unit());
         let command = &mut self.commands[step.number as usize];
         let request = command.request;
-        let units = {
-            let (first, sectors) = (request.lba.0, u64::from(request.sectors.max(1)));
-            ((first + sectors - 1) / per_unit - first / per_unit + 1) as u32
-        };
+        let [looked_up, placed] = things_of(view, &request);
         let (at, fits) = match step.decision {
             Decision::Command => (0, step.count == 1),
-            Decision::LookUp => (1, step.count == units && request.op != Op::Flush),
-            _ => (2, step.count == units && request.op == Op::Write),
+            Decision::LookUp => (1, step.count == looked_up && looked_up > 0),
+            _ => (2, step.count == placed && placed > 0),
         };
         let is_first = !std::mem::replace(&mut command.made[at], true);
         require!(
             fits && is_first && step.asked >= command.until,
             FirmwareAccount,
             view.now,
-            "{step:?} is about {request:?} of {units} units, of which something was decided until {}",
+            "{step:?} is about {request:?}, of {looked_up} things to look up and {placed} places, of which something was decided until {}",
             command.until
         );
         command.spent += (until - step.asked).0;
@@ -212,11 +224,10 @@ impl FirmwareBook {
     /// A unit of a command is found, placed or forgotten: all was decided before.
     pub fn sets_out(&self, view: &View<'_>, slot: u32) -> Checked {
         let command = &self.commands[slot as usize];
-        let wanted = [Decision::Command, Decision::LookUp, Decision::Allocation];
-        let is_wanted = |decision: &Decision| {
-            self.takes_time(*decision) && (*decision != Decision::Allocation || command.request.op == Op::Write)
-        };
-        let missing = wanted.iter().find(|decision| is_wanted(decision) && !command.made[**decision as usize]);
+        let [looked_up, placed] = things_of(view, &command.request);
+        let wanted = [(Decision::Command, 1), (Decision::LookUp, looked_up), (Decision::Allocation, placed)];
+        let mut wanted = wanted.iter().filter(|(decision, things)| *things > 0 && self.takes_time(*decision));
+        let missing = wanted.find(|(decision, _)| !command.made[*decision as usize]);
         require!(
             missing.is_none() && command.until <= view.now,
             FirmwareAccount,

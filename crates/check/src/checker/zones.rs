@@ -17,6 +17,7 @@ impl Checker {
         answer: Result<Lpa, ZoneError>,
     ) -> Checked {
         let request = self.requests.get(view, slot)?.request;
+        self.decided_about(view, slot)?;
         let Some(book) = &mut self.zones else { return Ok(()) };
         let into_area = book.answered(view, (slot, &request), what, answer, &mut self.marks)?;
         self.requests.zone_answered(view, slot, what.0, answer);
@@ -39,6 +40,7 @@ impl Checker {
         is_written: bool,
     ) -> Checked {
         let tenant = self.requests.get(view, slot)?.lane;
+        self.decided_about(view, slot)?;
         let Some(book) = &mut self.zones else {
             return Err(Rule::Zones.violated(view.now, format!("unit {lpa} is committed on a drive without zones")));
         };

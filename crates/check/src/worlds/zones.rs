@@ -13,10 +13,9 @@ use super::keys::{OF_RELIABILITY, put_at, take_at, value_at};
 use super::world::Line;
 
 /// What does not go with zones, by its key.
-const OTHERS: [&str; 17] = [
+const OTHERS: [&str; 16] = [
     "dram",
     "tier",
-    "firmware",
     "namespaces",
     "nand.read_moves",
     "nand.program_moves",

@@ -86,7 +86,7 @@ impl<K: Kind> Device<K> {
                 Flow::Scm => self.start_on_scm(index, QueueClass::HostRead),
                 Flow::Tier if self.waits_for_memory => self.tiered_read_looks_up(index),
                 Flow::Tier => self.start_tiered_read(index),
-                Flow::Zoned => self.start_zoned_read(index),
+                Flow::Zoned => self.zoned_read_comes(index),
             },
             Op::Trim if self.erases_drive(index) => self.start_whole_erase(index),
             Op::Trim => match self.flow {
@@ -132,7 +132,7 @@ impl<K: Kind> Device<K> {
             Flow::Scm => self.start_on_scm(index, QueueClass::HostProgram),
             Flow::Tier if self.waits_for_memory => self.tiered_write_comes_into_dram(index),
             Flow::Tier => self.start_tiered_write(index),
-            Flow::Zoned => self.start_zoned_write(index),
+            Flow::Zoned => self.zoned_write_comes(index),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Decisions of the firmware: what waited for one goes on when its step has ended.
 
 use ninescope_kernel::WakeQueue;
-use ninescope_model::{Op, Pool, Source};
+use ninescope_model::{Lpa, Op, Pool, Source, ZoneCommand};
 
 use super::kind::Kind;
 use super::{Device, Flow};
@@ -22,7 +22,8 @@ impl<K: Kind> Device<K> {
         }
         self.run.firmware = Some(Box::new(firmware));
         self.goes_by_memory();
-        assert_eq!(self.flow, Flow::FlashByMemory, "firmware has cores on drives of flash alone");
+        let of_flash = matches!(self.flow, Flow::FlashByMemory | Flow::Zoned);
+        assert!(of_flash, "firmware has cores on drives of flash alone");
     }
 
     /// Steps have ended, or may begin.
@@ -51,9 +52,8 @@ impl<K: Kind> Device<K> {
     fn is_decided(&mut self, step: &Step) -> Result<(), SimulationError> {
         match step.decision {
             Decision::Command => self.take_up_command(step.number),
-            Decision::LookUp if self.host.command(step.number).op == Op::Trim => self.start_trim(step.number),
-            Decision::LookUp => self.allocates(step.number),
-            Decision::Allocation => self.ask_map_in_dram(step.number),
+            Decision::LookUp if self.allocates_later(step.number) => Ok(()),
+            Decision::LookUp | Decision::Allocation => self.units_are_decided(step.number),
             Decision::Transaction => {
                 for &access in step.accesses() {
                     self.flash.is_decided(&mut self.run, access);
@@ -78,17 +78,38 @@ impl<K: Kind> Device<K> {
     /// takes time.
     pub(super) fn decides_about_units(&mut self, index: u32) -> bool {
         let units = self.units_of(index);
-        self.run.decides_later(Decision::LookUp, index, units) || self.allocates_later(index, units)
+        self.run.decides_later(Decision::LookUp, index, units) || self.allocates_later(index)
     }
 
-    /// Its units were looked up.
-    fn allocates(&mut self, index: u32) -> Result<(), SimulationError> {
-        let units = self.units_of(index);
-        if self.allocates_later(index, units) { Ok(()) } else { self.ask_map_in_dram(index) }
+    /// The same of a command to zones: each zone is looked up once. Decisions of one kind take as long for each write, so that they end in
+    /// the order in which the data of writes came.
+    #[inline(never)]
+    pub(super) fn decides_about_zones(&mut self, index: u32) -> bool {
+        let zones = self.zones_of(index);
+        self.run.decides_later(Decision::LookUp, index, zones) || self.allocates_later(index)
     }
 
-    fn allocates_later(&mut self, index: u32, units: u32) -> bool {
-        self.host.command(index).op == Op::Write && self.run.decides_later(Decision::Allocation, index, units)
+    /// Where what a command writes is to lie: of each unit, and in a zone where the first one is to.
+    fn allocates_later(&mut self, index: u32) -> bool {
+        let command = self.host.command(index);
+        let places = match (self.flow, command.op) {
+            (Flow::Zoned, Op::Write) => 1,
+            (Flow::Zoned, Op::Trim) => u32::from(command.remark.zone() == ZoneCommand::Commit),
+            (_, Op::Write) => self.units_of(index),
+            _ => 0,
+        };
+        self.run.decides_later(Decision::Allocation, index, places)
+    }
+
+    /// All of it was decided.
+    fn units_are_decided(&mut self, index: u32) -> Result<(), SimulationError> {
+        match (self.flow, self.host.command(index).op) {
+            (Flow::Zoned, Op::Read) => self.start_zoned_read(index),
+            (Flow::Zoned, Op::Write) => self.start_zoned_write(index),
+            (Flow::Zoned, _) => self.zone_is_found(index),
+            (_, Op::Trim) => self.start_trim(index),
+            _ => self.ask_map_in_dram(index),
+        }
     }
 
     /// A command asks where the units lie that it forgets.
@@ -102,7 +123,23 @@ impl<K: Kind> Device<K> {
 
     /// Units that a command touches.
     fn units_of(&self, index: u32) -> u32 {
+        let (first, last) = self.first_and_last(index);
+        last.0 - first.0 + 1
+    }
+
+    /// Zones that a command is about: that which it begins in, and of a read all of them.
+    fn zones_of(&self, index: u32) -> u32 {
+        let (first, last) = self.first_and_last(index);
+        match self.flash.zones() {
+            Some(zones) if self.host.command(index).op == Op::Read => {
+                zones.layout().zone_and_offset(last).0 - zones.layout().zone_and_offset(first).0 + 1
+            }
+            _ => 1,
+        }
+    }
+
+    fn first_and_last(&self, index: u32) -> (Lpa, Lpa) {
         let (lba, sectors) = (self.host.command(index).lba, u64::from(self.host.command(index).sectors));
-        self.flash.unit_of(lba + sectors.max(1) - 1).0 - self.flash.unit_of(lba).0 + 1
+        (self.flash.unit_of(lba), self.flash.unit_of(lba + sectors.max(1) - 1))
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct ZoneWork {
     end: u32,
     /// Writes that were taken up before it.
     behind: u64,
+    /// The firmware has found its zone.
+    is_found: bool,
     /// When it began; `NEVER` while it waits for writes of its zone, or for others that manage it.
     begun: Ns,
 }
@@ -40,8 +42,21 @@ impl ZoneWork {
 }
 
 impl<K: Kind> Device<K> {
-    /// Reads what a zone holds; what lies behind its write pointer reads as zeros.
+    /// A read asks for its zones.
     #[inline(never)]
+    pub(super) fn zoned_read_comes(&mut self, index: u32) -> Result<(), SimulationError> {
+        let later = self.run.firmware.is_some() && self.decides_about_zones(index);
+        if later { Ok(()) } else { self.start_zoned_read(index) }
+    }
+
+    /// The data of a write is in the controller.
+    #[inline(never)]
+    pub(super) fn zoned_write_comes(&mut self, index: u32) -> Result<(), SimulationError> {
+        let later = self.run.firmware.is_some() && self.decides_about_zones(index);
+        if later { Ok(()) } else { self.start_zoned_write(index) }
+    }
+
+    /// Reads what a zone holds; what lies behind its write pointer reads as zeros.
     pub(super) fn start_zoned_read(&mut self, index: u32) -> Result<(), SimulationError> {
         let HostCommand { lba, sectors, .. } = *self.host.command(index);
         let (first, last) = (self.flash.unit_of(lba), self.flash.unit_of(lba + u64::from(sectors) - 1));
@@ -51,8 +66,7 @@ impl<K: Kind> Device<K> {
         }
     }
 
-    /// The data of a write is in the controller: its zone takes it, or does not.
-    #[inline(never)]
+    /// A write whose data are there is judged: its zone takes it, or does not.
     pub(super) fn start_zoned_write(&mut self, index: u32) -> Result<(), SimulationError> {
         self.zoned_writes.1 += 1;
         let written = self.judge_write(index);
@@ -142,14 +156,36 @@ impl<K: Kind> Device<K> {
 
     // ---- management --------------------------------------------------------------------------------
 
-    /// A TRIM manages a zone. One that names no command resets the zone that it covers.
+    /// A TRIM manages a zone: it has its place among the writes and among what else does, and waits there until the firmware has found
+    /// the zone.
     #[inline(never)]
     pub(super) fn zone_is_managed(&mut self, index: u32) -> Result<(), SimulationError> {
-        let HostCommand { lba, sectors, remark, .. } = self.host.sets_out(index, self.run.now);
-        let named = remark.zone();
-        let per_unit = self.flash.geometry().sectors_per_unit();
+        if let Ok(work) = self.work_of(index) {
+            self.zone_works.push(work);
+        }
+        let later = self.run.firmware.is_some() && self.decides_about_zones(index);
+        if later { Ok(()) } else { self.zone_is_found(index) }
+    }
+
+    /// The zone is there that a TRIM is about.
+    pub(super) fn zone_is_found(&mut self, index: u32) -> Result<(), SimulationError> {
+        self.host.sets_out(index, self.run.now);
+        if let Err((lpa, named)) = self.work_of(index) {
+            return self.zone_refuses(index, (lpa, 0), named, ZoneError::InvalidField);
+        }
+        if let Some(work) = self.zone_works.iter_mut().find(|work| work.slot == index) {
+            work.is_found = true;
+        }
+        self.pump_zones()
+    }
+
+    /// What a TRIM asks of its zone; one that names no command resets the zone that it covers. An error where it asks for nothing that a
+    /// TRIM may: the unit and what it names.
+    fn work_of(&self, index: u32) -> Result<ZoneWork, (Lpa, ZoneCommand)> {
+        let HostCommand { lba, sectors, remark, .. } = *self.host.command(index);
+        let (named, per_unit) = (remark.zone(), self.flash.geometry().sectors_per_unit());
         let lpa = self.flash.unit_of(lba);
-        let Some(layout) = self.flash.zones().map(Zones::layout) else { return Ok(()) };
+        let layout = self.flash.zones().map(Zones::layout).ok_or((lpa, named))?;
         let (zone, offset) = layout.zone_and_offset(lpa);
         let is_zone =
             offset == 0 && lba % u64::from(per_unit) == 0 && sectors == layout.size().saturating_mul(per_unit);
@@ -157,17 +193,12 @@ impl<K: Kind> Device<K> {
         let is_whole = end.is_multiple_of(per_unit.into());
         let command = match named {
             ZoneCommand::None if is_zone => ZoneCommand::Reset,
-            ZoneCommand::Commit if !is_whole => {
-                return self.zone_refuses(index, (lpa, 0), named, ZoneError::InvalidField);
-            }
-            ZoneCommand::None | ZoneCommand::Append => {
-                return self.zone_refuses(index, (lpa, 0), named, ZoneError::InvalidField);
-            }
+            ZoneCommand::Commit if !is_whole => return Err((lpa, named)),
+            ZoneCommand::None | ZoneCommand::Append => return Err((lpa, named)),
             named => named,
         };
         let (end, behind) = ((end / u64::from(per_unit)) as u32, self.zoned_writes.0);
-        self.zone_works.push(ZoneWork { slot: index, zone, command, end, behind, begun: Ns::NEVER });
-        self.pump_zones()
+        Ok(ZoneWork { slot: index, zone, command, end, behind, is_found: false, begun: Ns::NEVER })
     }
 
     /// What manages zones goes on as far as it can now.
@@ -176,7 +207,9 @@ impl<K: Kind> Device<K> {
         let mut at = 0;
         while let Some(work) = self.zone_works.get(at).copied() {
             let mut before = self.zone_works[..at].iter().filter(|other| other.zone == work.zone);
-            let waits = if work.is_in_order_of_writes() {
+            let waits = if !work.is_found {
+                true
+            } else if work.is_in_order_of_writes() {
                 self.zoned_writes.1 < work.behind || before.any(|other| other.begun == Ns::NEVER)
             } else {
                 work.begun == Ns::NEVER && (before.next().is_some() || self.flash.has_writes_waiting(work.zone))

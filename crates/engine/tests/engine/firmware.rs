@@ -4,16 +4,21 @@
 use ninescope_engine::{
     Dealing, Decision, Device, FirmwareConfig, FirmwareCounters, NoProbe, Plain, Utilization, WriteCompletion,
 };
+use ninescope_ftl::{ZoneConfig, ZoneState, ZrwaConfig};
 use ninescope_kernel::{Ns, RandomStream, Rate};
 use ninescope_media::nand::CommandKind;
-use ninescope_model::{Arrival, Cause, Op, Request};
+
+use ninescope_model::{Arrival, Cause, Op, Request, ZoneCommand};
 use ninescope_oracles::queueing::{md1_mean_wait, mdc_mean_wait};
 
 use crate::common::statistics::{Poisson, STUDENT_99_9, batch_half_width, mean};
+use crate::common::tiered::latencies;
+use crate::common::{Bench, at, open};
 use crate::scenario::{
     COMMAND, Drive, Listed, Outcome, PAGE_PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, flush, mixed_requests, read,
     read_units, sectors, trim, write, write_units,
 };
+use crate::zones::{self, ERASE, PAGE, PROGRAM, SENSE, UNIT, append, asks, errors, of, zoned};
 
 /// Cycles of each decision, which take as many nanoseconds.
 const TAKE_UP: u32 = 500;
@@ -153,6 +158,126 @@ fn a_victim_is_chosen_and_a_unit_moved_when_a_core_has_had_time() {
     let (idle, without) = (run_of(Some(FirmwareConfig { cycles: [0; 6], ..firmware() })), run_of(None));
     assert_eq!(idle.device.digest(), without.device.digest());
     assert_eq!(counted(&idle), FirmwareCounters::default());
+}
+
+// ---- zones -----------------------------------------------------------------------------------------
+
+/// Zones of two dies, and areas of two pages that are committed by pages.
+fn zoned_with(cores: u32) -> Bench {
+    let mut bench = zoned(2, 4);
+    bench.firmware = Some(FirmwareConfig { cores, ..firmware() });
+    bench.zones =
+        bench.zones.map(|zones| ZoneConfig { zrwa: Some(ZrwaConfig { size: 8, granularity: 4, zones: 2 }), ..zones });
+    bench
+}
+
+fn whole(lba: u64, sectors: u32) -> Request {
+    crate::common::write(lba, sectors)
+}
+
+fn of_cores(device: &Device) -> FirmwareCounters {
+    *device.seen().firmware.expect("cores").counters()
+}
+
+/// What a write, a read of one zone, and a command that manages a zone have decided about them.
+const OF_WRITE: u64 = ns(TAKE_UP + LOOK_UP + ALLOCATE);
+const OF_READ: u64 = ns(TAKE_UP + LOOK_UP + SCHEDULE);
+const OF_ZONE: u64 = ns(TAKE_UP + LOOK_UP);
+
+#[test]
+fn commands_of_zones_take_their_decisions() {
+    let second = zones::zone(1);
+    let device = zoned_with(1).run(open(vec![
+        // Each a page, of one die and of the other: however long, its zone is looked up once and has one place for it.
+        whole(0, PAGE),
+        at(2_000_000, append(0, PAGE)),
+        at(4_000_000, crate::common::read(0, UNIT)),
+        // Two zones, neither of which holds anything there.
+        at(5_000_000, crate::common::read(second - u64::from(UNIT), 2 * UNIT)),
+        // The erases of two dies are two decisions.
+        at(6_000_000, crate::common::trim(0, 256)),
+        at(9_000_000, asks(ZoneCommand::Open, second)),
+        at(9_100_000, asks(ZoneCommand::Close, second)),
+        // Not at the write pointer, and no zone at all.
+        at(9_200_000, whole(second + 8, UNIT)),
+        at(9_300_000, crate::common::trim(second, UNIT)),
+        at(9_400_000, crate::common::flush()),
+    ]));
+    let of_reset = OF_ZONE + ns(2 * SCHEDULE) + ERASE;
+    let of_two_zones = ns(TAKE_UP + 2 * LOOK_UP);
+    let expected = [
+        OF_WRITE,
+        OF_WRITE,
+        OF_READ + SENSE + 250,
+        of_two_zones,
+        of_reset,
+        OF_ZONE,
+        OF_ZONE,
+        OF_WRITE,
+        OF_ZONE,
+        ns(TAKE_UP),
+    ];
+    assert_eq!(latencies(&device), expected);
+    assert_eq!(errors(&device), [("invalid_write", 1), ("invalid_field", 1)]);
+    assert_eq!(of(&device, Op::Write, Cause::Firmware), 3 * OF_WRITE);
+    assert_eq!(of(&device, Op::Read, Cause::Firmware), OF_READ + of_two_zones);
+    // A reset waits for its erases, and calls it that.
+    assert_eq!(of(&device, Op::Trim, Cause::Firmware), 4 * OF_ZONE);
+    assert_eq!(of(&device, Op::Trim, Cause::DieErase), ns(2 * SCHEDULE) + ERASE);
+    let counted = of_cores(&device);
+    // Programs, the read that finds something, and two erases.
+    let expected =
+        FirmwareCounters { commands: 10, look_ups: 9, allocations: 3, transactions: 5, waits: 1, ..Default::default() };
+    assert_eq!(counted, expected);
+    // A second core has the second erase decided beside the first.
+    let device = zoned_with(2).run(open(vec![whole(0, 2 * PAGE), at(6_000_000, crate::common::trim(0, 256))]));
+    assert_eq!(latencies(&device), [OF_WRITE, OF_ZONE + ns(SCHEDULE) + ERASE]);
+}
+
+#[test]
+fn a_program_of_a_zone_that_is_finished_or_reset_is_scheduled_first() {
+    // One unit: the rest of its zone is padded, eight pages in all, of which each die has four. All are given to their dies before the
+    // first program ends, one after the other: the last die to be told is told its last page long before it is its turn.
+    let device = zoned_with(1).run(open(vec![whole(0, UNIT), at(10_000, asks(ZoneCommand::Finish, 0))]));
+    assert_eq!(latencies(&device)[1], OF_ZONE + ns(2 * SCHEDULE) + 4 * PROGRAM);
+    assert_eq!(of(&device, Op::Trim, Cause::ProgramWait), ns(2 * SCHEDULE) + 4 * PROGRAM);
+    // The reset comes while the firmware is at the program: that goes on, and the erase comes behind it.
+    let device = zoned_with(1).run(open(vec![whole(0, PAGE), at(OF_WRITE + 10, asks(ZoneCommand::Reset, 0))]));
+    let program_ends = OF_WRITE + ns(SCHEDULE) + PROGRAM;
+    assert_eq!(latencies(&device)[1], program_ends + ns(SCHEDULE) + ERASE - OF_WRITE - 10);
+    assert_eq!(of(&device, Op::Trim, Cause::Firmware), OF_ZONE + ns(SCHEDULE) - 10);
+    assert_eq!(of_cores(&device).transactions, 2);
+}
+
+#[test]
+fn areas_and_commits_keep_their_order_whatever_is_decided_when() {
+    // All at once, on one core and on three: the area is opened, filled, committed in part, and written behind; what came first is
+    // judged first.
+    for cores in [1, 3] {
+        let device = zoned_with(cores).run(open(vec![
+            asks(ZoneCommand::OpenZrwa, 0),
+            whole(0, PAGE),
+            Request { sectors: PAGE, ..asks(ZoneCommand::Commit, 0) },
+            whole(u64::from(PAGE), 2 * PAGE),
+            // Of the page that was committed nothing is written again.
+            whole(0, UNIT),
+        ]));
+        assert_eq!(errors(&device), [("invalid_write", 1)], "{cores} cores");
+        let seen = device.seen();
+        let zones = seen.ftl.zones().expect("zones");
+        assert_eq!((zones.zone(0).written, zones.zrwa_counts().written_units), (4, 12));
+        assert_eq!((zones.zone(0).state, seen.counters.host_page_programs), (ZoneState::ExplicitlyOpened, 1));
+        // A commit chooses a place, too.
+        let counted = of_cores(&device);
+        assert_eq!((counted.look_ups, counted.allocations, counted.transactions), (5, 4, 1));
+    }
+    // Alone each takes what is decided about it.
+    let alone = vec![
+        asks(ZoneCommand::OpenZrwa, 0),
+        at(1_000, whole(0, PAGE)),
+        at(2_000, Request { sectors: PAGE, ..asks(ZoneCommand::Commit, 0) }),
+    ];
+    assert_eq!(latencies(&zoned_with(1).run(open(alone))), [OF_ZONE, OF_WRITE, OF_WRITE]);
 }
 
 // ---- closed forms ----------------------------------------------------------------------------------

@@ -147,7 +147,6 @@ fn check_others(drive: &LoadedDrive) -> Result<(), Error> {
     let others = [
         ("dram", drive.config.dram.is_some()),
         ("scm", drive.config.scm.is_some()),
-        ("firmware", drive.config.firmware.is_some()),
         ("namespaces", !drive.config.namespaces.is_empty()),
         ("backing_store", drive.config.backing_store.is_some()),
         ("scrub", drive.config.scrub.is_some()),

@@ -1,7 +1,7 @@
 //! Cores of the firmware: what is refused, and what is told of them.
 
-use crate::support::{expect, result_of, tiny_request};
-use serde_json::Value;
+use crate::support::{data, expect, result_of, tiny_request};
+use serde_json::{Value, json};
 
 /// The tiny drive with cores of these keys, and more changes.
 fn with_cores(firmware: &str, more: &[&str]) -> Value {
@@ -42,4 +42,21 @@ fn what_cores_did_is_told() {
     let of_write = &result["attribution"]["write"][0]["parts_ns"]["firmware"];
     assert!(of_write.as_f64().is_some_and(|mean| mean >= 260.0), "{}", result["attribution"]["write"]);
     assert_eq!(result["config"]["drive"]["firmware"]["dealing"], "shared");
+}
+
+#[test]
+fn cores_of_a_drive_with_zones_decide_about_zones() {
+    let cores = "cores=1,clock=\"1GHz\",command=100,look_up=10,allocation=20,transaction=30";
+    let mut request = with_cores(cores, &["zns={zone_width=1}"]);
+    request["drive"] = json!({ "file": data("tiny-zns.toml") });
+    request["prefill"] = json!("none");
+    let append = json!({ "name": "log", "rw": "write", "bs": "16k", "requests": 40, "zone_command": "append" });
+    request["workload"] = json!({ "job": [append] });
+    let result = result_of(&request).expect("a run");
+    let of_cores = &result["firmware"]["counters"];
+    let counted = ["commands", "look_ups", "allocations"].map(|name| of_cores[name].as_u64());
+    assert_eq!(counted, [Some(40); 3], "{of_cores}");
+    // One request at a time: each waits for nobody's decisions but those about its programs, of which there are some.
+    let of_write = result["attribution"]["write"][0]["parts_ns"]["firmware"].as_f64().expect("a mean");
+    assert!((130.0..160.0).contains(&of_write), "{of_write}");
 }

@@ -41,7 +41,6 @@ fn what_does_not_go_with_zones_is_refused_by_its_key() {
         ("ftl.streams={policy=\"hinted\",streams=2}", "ftl.streams"),
         ("ftl.map={policy=\"entries\",size=\"4KiB\"}", "ftl.map"),
         ("nand.ecc={policy=\"bch\",user_data=1024,correctable=9}", "nand.ecc"),
-        ("firmware={cores=1,clock=\"1GHz\"}", "firmware"),
         ("namespaces=[{size=\"1MiB\"}]", "namespaces"),
     ] {
         expect(&zoned("zone_width=1", &[set], &append()), &[key, "does not go with zones"]);

@@ -11,7 +11,7 @@ pub mod tiered;
 use ninescope_engine::mapping::map_pages;
 use ninescope_engine::policies::mapping::{MapConfig, MapRules};
 use ninescope_engine::{
-    Device, EngineConfig, Kind, NoProbe, Plain, RunLimits, SectorRules, SuspendPolicyConfig,
+    Device, EngineConfig, FirmwareConfig, Kind, NoProbe, Plain, RunLimits, SectorRules, SuspendPolicyConfig,
     TransactionSchedulerConfig, WriteCompletion,
 };
 use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
@@ -66,6 +66,8 @@ pub struct Bench {
     pub map: MapConfig,
     /// The zones that the host's addresses are; nothing is filled then.
     pub zones: Option<ZoneConfig>,
+    /// The cores that its decisions take.
+    pub firmware: Option<FirmwareConfig>,
     pub engine: EngineConfig,
     pub limits: RunLimits,
 }
@@ -113,6 +115,7 @@ impl Bench {
             timing: timing(),
             map: MapConfig::default(),
             zones: None,
+            firmware: None,
             engine: EngineConfig {
                 queue_depth: 1024,
                 command_cost: Ns::ZERO,
@@ -262,7 +265,11 @@ impl Bench {
     pub fn device_with<K: Kind>(&self, workload: impl Workload + 'static, probe: K::Probe) -> Device<K> {
         let ftl = self.ftl();
         let nand = self.nand(&ftl);
-        Device::new(&self.engine, &self.limits, ftl, nand, Box::new(workload), probe)
+        let mut device = Device::new(&self.engine, &self.limits, ftl, nand, Box::new(workload), probe);
+        if let Some(firmware) = &self.firmware {
+            device.set_firmware(firmware);
+        }
+        device
     }
 
     /// A device that has run its workload to the end.
