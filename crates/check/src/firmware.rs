@@ -68,6 +68,8 @@ pub struct FirmwareBook {
     /// Units that were decided about, and those that were placed or dropped.
     units_decided: u64,
     units_moved: u64,
+    /// Of a page of moves that stays in the controller: units that are to be given up yet, which were placed before.
+    units_kept: u32,
     counted: FirmwareCounters,
 }
 
@@ -86,6 +88,7 @@ impl FirmwareBook {
             choices: BTreeMap::new(),
             units_decided: 0,
             units_moved: 0,
+            units_kept: 0,
             counted: FirmwareCounters::default(),
         })
     }
@@ -302,6 +305,22 @@ impl FirmwareBook {
             self.units_decided
         );
         Ok(())
+    }
+
+    /// A page finds no other place than where its program failed, and so many moves are given up with it.
+    pub fn page_kept(&mut self, moves: u32) {
+        self.units_kept += moves;
+    }
+
+    /// A unit is not moved: it finds no place, or no other one.
+    pub fn unit_given_up(&mut self, view: &View<'_>) -> Checked {
+        match self.units_kept.checked_sub(1) {
+            Some(left) => {
+                self.units_kept = left;
+                Ok(())
+            }
+            None => self.unit_moved(view),
+        }
     }
 
     /// A command is over, with this access as its last.

@@ -78,6 +78,11 @@ impl<Q: WakeQueue> Run<Q> {
         self.firmware.as_ref().map_or(Ns::ZERO, |firmware| firmware.time_of_access(access))
     }
 
+    /// When a program was to be queued on its die, or the first one of its page that failed.
+    pub fn queued_first(&self, index: u32) -> Ns {
+        self.transactions.slab[index].queued - self.scheduling_time(index) - self.transactions.failing(index)
+    }
+
     /// Counts from now on: end of warm-up.
     pub fn begin_measuring(&mut self) {
         let events = self.counters.events;

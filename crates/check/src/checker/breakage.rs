@@ -21,6 +21,9 @@ impl Checker {
             Event::PageKept { ppa, moves, .. } => {
                 self.groups.page_kept(view, ppa, moves);
                 self.space.page_kept(view, ppa, matches!(event, Event::PageKept { programmed: false, .. }));
+                if let Some(book) = &mut self.firmware {
+                    book.page_kept(moves);
+                }
                 Ok(())
             }
             Event::EraseBroke { group, .. } => {
@@ -37,7 +40,7 @@ impl Checker {
                 if let Some(oracle) = &mut self.oracle {
                     oracle.move_dropped(record, lpa);
                 }
-                Ok(())
+                self.firmware.as_mut().map_or(Ok(()), |book| book.unit_given_up(view))
             }
             Event::CommandRefused { slot } => {
                 self.requests.refused(slot);

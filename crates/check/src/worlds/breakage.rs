@@ -38,7 +38,6 @@ fn attempt(dice: &mut Dice, world: &mut World, change: impl Fn(&mut Dice, &mut t
         change(dice, &mut world.drive);
         if attempt > 0 {
             put_at(&mut world.drive, "ftl.over_provisioning", dice.one_of(&[1.0, 2.0, 4.0]));
-            world.drive.remove("firmware");
             take_at(&mut world.drive, "ftl.stream_channels");
         }
         if world.plan().is_ok_and(|plan| plan.into_device::<OnHeap>(NoProbe).is_ok()) {

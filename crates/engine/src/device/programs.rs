@@ -127,13 +127,12 @@ impl<K: Kind> Device<K> {
             return self.eviction_ended(record.parent);
         }
         let mut parts = self.run.transactions.take_merge(record.merge);
-        let queued = self.run.transactions.slab[transaction].queued - self.run.scheduling_time(transaction);
         // Between the command's data and the queueing of its page lie the read of the rest of its unit, and stalls.
         let set_out = self.host.command(record.parent).mark;
         let failing = self.run.transactions.failing(transaction);
-        let stalled = queued - failing - set_out - Ns(parts.total());
+        let until = self.run.queued_first(transaction);
+        let stalled = until - set_out - Ns(parts.total());
         parts.add(record.stall_cause, stalled);
-        let until = queued - failing;
         self.unit_stalled(record, (until - stalled, until));
         parts.add(Cause::ProgramFailure, failing);
         self.run.transactions.add_write(transaction, self.run.now, &mut parts);

@@ -127,7 +127,7 @@ impl<K: Kind> Device<K> {
             for flush in self.flash.waiting_flushes() {
                 self.refuse(flush)?;
             }
-            let begun = access.queued - self.run.transactions.failing(index);
+            let begun = self.run.queued_first(index);
             while unit != NONE {
                 let record = self.run.transactions.units[unit];
                 self.run.transactions.units.remove(unit);

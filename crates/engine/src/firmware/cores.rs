@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use ninescope_kernel::Ns;
+use ninescope_model::BlockGroup;
 
 use super::{Dealing, FirmwareConfig, Step};
 
@@ -69,6 +70,23 @@ impl Cores {
             return Some((step, index as u32, core.until));
         }
         None
+    }
+
+    /// Steps about programs of a group are taken back in the order in which they were asked for, and `take` is told of each: those that
+    /// wait are asked for no more, and of those that cores are at nothing comes.
+    pub fn take_back(&mut self, group: BlockGroup, mut take: impl FnMut(&Step)) {
+        let is_of = |step: &Step| step.stripe.0 == group && step.count > 0;
+        let mut at_work: Vec<&mut (Step, u64)> =
+            self.all.iter_mut().filter_map(|core| core.present.as_mut()).filter(|(step, _)| is_of(step)).collect();
+        at_work.sort_by_key(|(_, order)| *order);
+        for (step, _) in at_work {
+            take(step);
+            step.count = 0;
+        }
+        for queue in &mut self.queues {
+            queue.iter().filter(|step| is_of(step)).for_each(&mut take);
+            queue.retain(|step| !is_of(step));
+        }
     }
 
     /// When the next step ends.

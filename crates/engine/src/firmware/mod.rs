@@ -232,6 +232,18 @@ impl Firmware {
         Some((step, core, until))
     }
 
+    /// What was to be programmed in a group has another place: decisions about its programs are not waited for any more. Returns these
+    /// programs, in their order.
+    #[cold]
+    pub(crate) fn take_back(&mut self, group: BlockGroup) -> Vec<u32> {
+        let mut taken = Vec::new();
+        self.cores.take_back(group, |step| taken.extend_from_slice(step.accesses()));
+        for &access in &taken {
+            *row(&mut self.of_access, access) = Ns::ZERO;
+        }
+        taken
+    }
+
     /// When the next step ends.
     pub(crate) fn next_end(&self) -> Option<Ns> {
         self.cores.next_end()
@@ -249,7 +261,7 @@ impl Firmware {
         self.of_command.get(command as usize).copied().unwrap_or_default() + self.time_of_access(access)
     }
 
-    /// How long an access was here before it was queued on its die.
+    /// How long an access was here before it was queued on its die, nothing if it is here.
     pub(crate) fn time_of_access(&self, access: u32) -> Ns {
         self.of_access.get(access as usize).copied().unwrap_or_default()
     }

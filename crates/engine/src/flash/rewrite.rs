@@ -41,7 +41,8 @@ impl Flash {
         self.ftl.programmed(group, offset + self.geometry.units_per_page());
     }
 
-    /// Takes the programs of a group that wait for their die out of its queue, in order.
+    /// Takes the programs of a group that wait for their die out of its queue, in order, and behind them those that the firmware has not
+    /// given to it yet.
     pub fn take_queued_programs<Q>(&mut self, run: &mut Run<Q>, group: BlockGroup, class: QueueClass) -> Vec<u32> {
         let die = self.geometry.die_of_pool(self.geometry.pool_and_block(group).0);
         let mut taken = Vec::new();
@@ -59,6 +60,9 @@ impl Flash {
             index = next;
         }
         self.dies[die.0].taken_from(class);
+        if let Some(firmware) = &mut run.firmware {
+            taken.extend(firmware.take_back(group));
+        }
         taken
     }
 
@@ -96,7 +100,7 @@ impl Flash {
         if rewritten.opened {
             self.collection.touch(pool);
         }
-        let failing = run.transactions.failing(index) + (run.now - old.queued);
+        let failing = run.now - run.queued_first(index);
         let again = if stream.is_of_moves() {
             Transaction::move_program(rewritten.to, old.units, old.records())
         } else {

@@ -1,7 +1,7 @@
 //! Programs that fail: the page is programmed again elsewhere, its group is emptied and retired, and a drive without a place for
 //! it answers with an error. All times by hand.
 
-use ninescope_engine::{Device, DramConfig, TransferTimes, WriteCompletion};
+use ninescope_engine::{Dealing, Decision, Device, DramConfig, FirmwareConfig, TransferTimes, WriteCompletion};
 use ninescope_ftl::{BreakdownConfig, GroupState};
 use ninescope_kernel::{Ns, Rate};
 use ninescope_model::{BlockGroup, Cause, Lpa, Op};
@@ -94,6 +94,65 @@ fn what_waits_behind_a_program_that_fails_goes_elsewhere_as_well() {
         return;
     }
     panic!("one of sixty drives has one failure");
+}
+
+/// One core at 1 GHz that gives a page access to its die in so many nanoseconds.
+fn scheduling(cycles: u32) -> FirmwareConfig {
+    let mut firmware =
+        FirmwareConfig { cores: 1, clock: Rate(1_000_000_000), dealing: Dealing::Shared, cycles: [0; 6] };
+    firmware.cycles[Decision::Transaction as usize] = cycles;
+    firmware
+}
+
+#[test]
+fn a_program_is_scheduled_again_when_it_has_failed() {
+    let device = run_with_failures(1, |seed| {
+        let firmware = Some(FirmwareConfig { cycles: [500, 100, 150, 2_000, 0, 0], ..scheduling(0) });
+        Bench { firmware, ..at_program(0.4, seed) }.run(open(vec![write(0, 32)]))
+    });
+    let meter = &device.seen().meter.ops[Op::Write as usize];
+    // Taken up, and four units looked up and placed.
+    let decided = 500 + 4 * (100 + 150);
+    assert_eq!(meter.latency.max(), decided + 2 * (2_000 + TRY));
+    let parts = meter.attribution.total();
+    assert_eq!(parts.of(Cause::ProgramFailure), 2_000 + TRY, "from when it was to go to its die first");
+    assert_eq!(parts.of(Cause::Firmware), decided + 2_000);
+    assert_eq!(device.seen().firmware.expect("a core").counters().transactions, 2);
+}
+
+/// Programs that the firmware has not given to their die yet when one of their group fails do not go there.
+#[test]
+fn what_waits_for_the_firmware_behind_a_program_that_fails_goes_elsewhere_as_well() {
+    let decision = 1_000_000;
+    let mut seen_last = [false; 2];
+    for seed in 1..200 {
+        let mut bench = at_program(0.2, seed);
+        bench.firmware = Some(scheduling(decision as u32));
+        let device = bench.run(closed(vec![write(0, 128)]));
+        let seen = device.seen();
+        if seen.ftl.bad_blocks().program_failures != 1 {
+            continue;
+        }
+        let again = seen.counters.pages_programmed_again;
+        // The k-th of four, which was given to its die after k decisions: of the next one, which the core is at, nothing comes, and those
+        // behind it are asked for anew. Behind the last one the core is at nothing.
+        let failed = 5 - again;
+        let is_last = failed == 4;
+        let latency = if is_last { 5 * decision + 2 * TRY } else { 6 * decision + TRY };
+        assert_eq!(seen.meter.ops[Op::Write as usize].latency.max(), latency, "number {failed}");
+        assert_eq!(seen.counters.host_page_programs, 5, "one in vain");
+        // What lies before it is read and written elsewhere.
+        let moved = failed - 1;
+        assert_eq!((seen.counters.gc_page_reads, seen.counters.gc_page_programs), (moved, moved));
+        let decided = seen.firmware.expect("a core").counters().transactions;
+        assert_eq!(decided, (failed + 1).min(4) + again + 2 * moved);
+        assert_eq!(retired(&device), 1);
+        seen_last[usize::from(is_last)] = true;
+        if seen_last == [true; 2] {
+            return;
+        }
+    }
+    panic!("of two hundred drives one has a failure of the last page, and one of another: {seen_last:?}");
 }
 
 /// With every program failing the page goes from group to group, until none is free: there are sixteen.

@@ -278,10 +278,6 @@ fn check_breakdown(drive: &LoadedDrive, ftl: &FtlConfig, has_tier: bool) -> Resu
         let map = ("ftl.map", drive.config.ftl.map.name().to_owned());
         return Err(drive.error_between(&[(key, value), map], message));
     }
-    if drive.config.firmware.is_some() {
-        let message = "what waits for a decision is not taken along when its block fails: a drive has one of the two";
-        return Err(drive.error_between(&[(key, value), ("firmware", "given".to_owned())], message));
-    }
     if drive.config.zns.is_some() {
         let message =
             "a zone whose block fails would become read-only, which is not modelled: a drive has one of the two";
