@@ -55,6 +55,25 @@ def test_isolation_for_good_shares_nothing():
     assert fdp.handles[1].moved_units > 0
 
 
+def test_what_breaks_is_told_of_the_handle_whose_it_is():
+    broken = {"nand__program_failures": 1e-3, "nand__erase_failures": 1e-3}
+    result = cache(handles("initially", "persistently"), ftl__over_provisioning=0.3, ftl__gc_reserve_blocks=2, **broken)
+    fdp, bad = result.fdp, result.bad_blocks
+    assert fdp is not None
+    assert bad is not None
+    parts = [*fdp.handles, fdp.shared]
+    assert bad.program_failures > 0
+    assert bad.erase_failures > 0
+    assert sum(part.reclaim_units_retired for part in parts) > bad.erase_failures
+    assert sum(part.rewritten_units for part in fdp.handles) > 0
+    # All that was written to the media is somebody's: by its handle, or as padding or once more.
+    units = sum(handle.host_units + handle.own_units + handle.moved_units for handle in fdp.handles)
+    units += sum(part.padding_units + part.rewritten_units for part in parts)
+    assert units * 4096 == fdp.media_bytes_written
+    erased = sum(part.reclaim_units_erased for part in parts)
+    assert erased * fdp.reclaim_unit_bytes == fdp.media_bytes_erased
+
+
 @pytest.mark.parametrize(
     ("told", "words"),
     [

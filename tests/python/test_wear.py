@@ -104,7 +104,6 @@ def test_level_wear_is_less_far_apart():
         ({"ftl__wear_leveling": {"policy": "threshold", "cycles": 0}}, "ftl.wear_leveling.cycles"),
         ({"ftl__wear_leveling": "threshold", "ftl__map": "entries"}, "ftl.wear_leveling"),
         ({"nand__erase_failures": 0.1, "ftl__map": "entries"}, "nand.erase_failures"),
-        ({"nand__erase_failures": 0.1, "ftl__streams": FDP}, "nand.erase_failures"),
         (
             {"nand__erase_failures": 0.1, "ftl__streams": HINTED, "ftl__stream_channels": [[0], [1]]},
             "nand.erase_failures",

@@ -28,6 +28,8 @@ pub struct PlacementBook {
     /// By group; none where it is erased.
     holds: Vec<Option<Holding>>,
     counts: PlacementCounts,
+    /// Groups of which a program failed.
+    failed: u64,
 }
 
 impl PlacementBook {
@@ -41,7 +43,8 @@ impl PlacementBook {
             let (kind, moves) = (record.stream / 2, record.stream % 2 == 1);
             (record.write_pointer > 0).then_some(Holding { handle: kind, moves })
         });
-        let mut book = Self { holds: holds.collect(), handle_of, counts: PlacementCounts::default(), isolation };
+        let counts = PlacementCounts::default();
+        let mut book = Self { holds: holds.collect(), handle_of, counts, isolation, failed: 0 };
         book.measuring_began();
         Some(book)
     }
@@ -155,12 +158,40 @@ impl PlacementBook {
         }
     }
 
+    /// A page whose program failed, or that waited behind one, goes elsewhere.
+    pub fn page_rewritten(&mut self, view: &View<'_>, (from, to): (Ppa, Ppa), programmed: bool) {
+        let geometry = view.ftl.geometry();
+        let Some(holding) = self.holds[geometry.group_and_offset(from).0.index()] else { return };
+        let (group, first) = geometry.group_and_offset(to);
+        let units = geometry.units_per_page();
+        for offset in first..first + units {
+            self.fills(view, (group, offset), holding);
+        }
+        if programmed {
+            self.units_of(holding).rewritten_units += u64::from(units);
+        }
+    }
+
+    /// All that was to be programmed in a group that failed has another place: it is emptied some time.
+    pub fn group_failed(&mut self) {
+        self.failed += 1;
+    }
+
+    /// A group is used no more: of one of its blocks the erase that ended was the last, or the program of a page failed before.
+    pub fn retired(&mut self, group: BlockGroup, erased: bool) {
+        if let Some(holds) = self.holds[group.index()].take() {
+            let units = self.units_of(holds);
+            units.erased += u64::from(erased);
+            units.retired += 1;
+        }
+    }
+
     /// What the drive counted is what was seen.
     pub fn compare(&self, view: &View<'_>) -> Checked {
         let Some(units) = view.ftl.reclaim_units() else { return Ok(()) };
         let (seen, told) = (&self.counts, units.counts());
-        // Of a group that is refreshed nothing is told when that begins.
-        let refreshed = view.ftl.counters().refreshed_groups;
+        // Of a group that is refreshed, or failed, nothing is told when that begins.
+        let refreshed = view.ftl.counters().refreshed_groups + self.failed;
         let reallocated = seen.media_reallocated..=seen.media_reallocated + refreshed;
         let same = (&seen.handles, &seen.shared, seen.invalid_identifiers)
             == (&told.handles, &told.shared, told.invalid_identifiers);
@@ -168,7 +199,7 @@ impl PlacementBook {
             same && reallocated.contains(&told.media_reallocated),
             ReclaimUnits,
             view.now,
-            "the drive counted {told:?}, and {seen:?} were seen, {refreshed} groups refreshed"
+            "the drive counted {told:?}, and {seen:?} were seen, {refreshed} groups refreshed or failed"
         );
         Ok(())
     }

@@ -17,8 +17,12 @@ pub struct UnitCounts {
     pub filled: u64,
     /// Reclaim units that were erased.
     pub erased: u64,
+    /// Reclaim units that are used no more, because a block of theirs broke.
+    pub retired: u64,
     /// Units of padding in them.
     pub padding_units: u64,
+    /// Units, padding among them, that were programmed once more, because a program failed.
+    pub rewritten_units: u64,
 }
 
 /// Of a reclaim unit handle.
@@ -125,6 +129,16 @@ impl ReclaimUnits {
     /// A reclaim unit that a stream filled was erased.
     pub(crate) fn erased(&mut self, of: Stream) {
         self.units_of(of).erased += 1;
+    }
+
+    /// A reclaim unit that a stream filled is used no more.
+    pub(crate) fn retired(&mut self, of: Stream) {
+        self.units_of(of).retired += 1;
+    }
+
+    /// Units of a page of a stream are programmed once more.
+    pub(crate) fn rewritten(&mut self, by: Stream, units: u32) {
+        self.units_of(by).rewritten_units += u64::from(units);
     }
 
     /// A reclaim unit is to be emptied that holds something valid.

@@ -19,8 +19,12 @@ class ReclaimUnits:
     """Those that were written to their capacity."""
     reclaim_units_erased: int = 0
     """Those that were erased."""
+    reclaim_units_retired: int = 0
+    """Those that are used no more, because a block of theirs broke."""
     padding_units: int = 0
     """Mapping units of padding in them."""
+    rewritten_units: int = 0
+    """Mapping units, padding among them, that were programmed once more, because a program failed."""
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,9 @@ impl Checker {
                 if let Some(book) = &mut self.streams {
                     book.erased();
                 }
+                if let Some(book) = &mut self.placement {
+                    book.retired(group, true);
+                }
                 self.groups.erased(view.now, group)
             }
             Event::MoveGivenUp { record, lpa, .. } => {
@@ -41,6 +44,18 @@ impl Checker {
                     oracle.move_dropped(record, lpa);
                 }
                 self.firmware.as_mut().map_or(Ok(()), |book| book.unit_given_up(view))
+            }
+            Event::GroupFailed { .. } => {
+                if let Some(book) = &mut self.placement {
+                    book.group_failed();
+                }
+                Ok(())
+            }
+            Event::GroupRetired { group } => {
+                if let Some(book) = &mut self.placement {
+                    book.retired(group, false);
+                }
+                Ok(())
             }
             Event::CommandRefused { slot } => {
                 self.requests.refused(slot);
@@ -54,6 +69,9 @@ impl Checker {
         let units = view.ftl.geometry().units_per_page();
         self.groups.page_rewritten(view, (from, to), programmed, moves)?;
         self.space.page_rewritten(view, (from, to), programmed);
+        if let Some(book) = &mut self.placement {
+            book.page_rewritten(view, (from, to), programmed);
+        }
         if let Some(blame) = &mut self.blame {
             blame.page_rewritten(from, to);
         }

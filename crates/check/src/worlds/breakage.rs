@@ -1,10 +1,11 @@
 //! Blocks of worlds that break: so often that drives come to their end within a run.
 
+use ninescope::PrefillMode;
 use ninescope_engine::{NoProbe, OnHeap};
 
 use super::World;
 use super::dice::Dice;
-use super::keys::{put_at, take_at, value_at};
+use super::keys::{policy_name, put_at, take_at, value_at};
 use super::policies::set_policy;
 
 /// How often it is tried to have a drive that can be: later with more spare blocks, and without what goes with nothing that breaks.
@@ -33,17 +34,33 @@ pub(super) fn add(dice: &mut Dice, world: &mut World) {
 /// Changes a drive so that it can still be prepared; one that cannot, because it has too few blocks or is worn out before the run,
 /// stays as it was.
 fn attempt(dice: &mut Dice, world: &mut World, change: impl Fn(&mut Dice, &mut toml::Table)) {
-    let before = world.drive.clone();
+    let before = world.clone();
     for attempt in 0..ATTEMPTS {
         change(dice, &mut world.drive);
         if attempt > 0 {
             put_at(&mut world.drive, "ftl.over_provisioning", dice.one_of(&[1.0, 2.0, 4.0]));
             take_at(&mut world.drive, "ftl.stream_channels");
+            room_for_handles(dice, world);
         }
         if world.plan().is_ok_and(|plan| plan.into_device::<OnHeap>(NoProbe).is_ok()) {
             return;
         }
-        world.drive = before.clone();
+        *world = before.clone();
+    }
+}
+
+/// Placement handles take groups of their own, for each of what is written by them and perhaps of what is moved. Planes of tenants' own and
+/// what is composed go with few drives that have so many.
+fn room_for_handles(dice: &mut Dice, world: &mut World) {
+    if policy_name(&world.drive, "ftl.streams").is_none_or(|name| name != "fdp") {
+        return;
+    }
+    world.partitions.clear();
+    if world.prefill == PrefillMode::SteadyComposed {
+        world.prefill = PrefillMode::SteadyUniform;
+    }
+    if let Some(blocks) = value_at(&world.drive, "geometry.blocks_per_plane").and_then(toml::Value::as_integer) {
+        put_at(&mut world.drive, "geometry.blocks_per_plane", blocks + i64::from(dice.small(4, 16)));
     }
 }
 

@@ -219,7 +219,7 @@ impl<K: Kind> Device<K> {
         if !self.flash.blocks_break() {
             return Err(SimulationError::Ftl(ninescope_ftl::FtlError::Full(pool)));
         }
-        self.flash.give_move_up(pool);
+        self.flash.give_move_up(pool, record);
         self.run.transactions.units.remove(unit);
         observe!(self, Event::MoveGivenUp { record: unit, lpa: record.lpa, from: record.taken_from.place });
         self.tell_read_only()

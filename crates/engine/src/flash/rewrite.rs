@@ -8,7 +8,7 @@ use ninescope_model::{BlockGroup, Pool, Ppa, Stream};
 
 use super::Flash;
 use crate::run::Run;
-use crate::transaction::{QueueClass, Transaction, TransactionStore};
+use crate::transaction::{QueueClass, Transaction, TransactionStore, UnitRecord};
 
 impl Flash {
     /// Whether blocks break.
@@ -127,8 +127,8 @@ impl Flash {
     }
 
     /// A unit that was to be moved finds no place: the drive takes no more writes, and the unit stays where it is.
-    pub fn give_move_up(&mut self, pool: Pool) {
-        self.ftl.give_move_up(pool);
+    pub fn give_move_up(&mut self, pool: Pool, record: &UnitRecord) {
+        self.ftl.give_move_up(pool, record.kind.into());
     }
 
     /// The commands of FLUSH that wait for programs.

@@ -2,9 +2,11 @@
 //! it answers with an error. All times by hand.
 
 use ninescope_engine::{Dealing, Decision, Device, DramConfig, FirmwareConfig, TransferTimes, WriteCompletion};
-use ninescope_ftl::{BreakdownConfig, GroupState};
+use ninescope_ftl::policies::StreamChoiceConfig;
+use ninescope_ftl::policies::stream_choice::fdp::{Fdp, Isolation};
+use ninescope_ftl::{BreakdownConfig, GroupState, PlacementCounts};
 use ninescope_kernel::{Ns, Rate};
-use ninescope_model::{BlockGroup, Cause, Lpa, Op};
+use ninescope_model::{BlockGroup, Cause, Lpa, Op, Request};
 
 use crate::common::{Bench, Prefill, closed, flush, generated, open, read, slc, write};
 
@@ -169,6 +171,62 @@ fn a_drive_without_a_place_for_a_page_answers_with_an_error_and_takes_no_more_wr
     assert_eq!(seen.completed, 4);
     // What was written lies in the controller, and is read from there.
     assert_eq!(seen.meter.ops[Op::Read as usize].latency.max(), 0);
+    assert_eq!(seen.counters.forwarded_units, 4);
+}
+
+// ---- placement handles -------------------------------------------------------------------------
+
+/// The drive without a write buffer, with two handles of which one is isolated for good.
+fn with_handles(program_failures: f64, seed: u64) -> Bench {
+    let handles = vec![Isolation::InitiallyIsolated, Isolation::PersistentlyIsolated];
+    // Each handle takes spare groups.
+    let streams = StreamChoiceConfig::Fdp(Fdp { handles });
+    Bench { streams, logical_percent: 25, ..at_program(program_failures, seed) }
+}
+
+fn by(handle: u8, request: Request) -> Request {
+    Request { stream: handle, ..request }
+}
+
+fn placed(device: &Device) -> &PlacementCounts {
+    device.seen().ftl.reclaim_units().expect("handles").counts()
+}
+
+#[test]
+fn a_page_whose_program_fails_stays_with_its_handle() {
+    let requests = || closed(vec![by(0, write(0, 32)), by(1, write(32, 32)), by(0, write(64, 32))]);
+    let run = |seed| with_handles(0.3, seed).run(requests());
+    let is_it = |device: &Device| {
+        let failed = device.seen().ftl.bad_blocks().program_failures;
+        failed == 1 && placed(device).handles[1].units.rewritten_units > 0
+    };
+    let device = (1..400).map(run).find(is_it).expect("one of four hundred");
+    let seen = device.seen();
+    assert_eq!(seen.meter.ops[Op::Write as usize].latency.max(), 2 * TRY);
+    let [first, second] = [0, 1].map(|handle| placed(&device).handles[handle]);
+    assert_eq!((first.units.begun, first.units.retired, first.units.rewritten_units), (1, 0, 0));
+    // Its reclaim unit held nothing else, and is used no more; it refers to another.
+    assert_eq!((second.units.begun, second.units.retired, second.units.rewritten_units), (2, 1, 4));
+    assert_eq!((first.host_units, second.host_units), (8, 4), "the host wrote all of it once");
+    assert_eq!(retired(&device), 1);
+    let group_of = |unit| seen.ftl.geometry().group_and_offset(seen.ftl.translate(Lpa(unit))).0;
+    assert!(group_of(0) == group_of(8) && group_of(0) != group_of(4), "they lie apart");
+}
+
+#[test]
+fn writes_by_handles_are_refused_when_no_reclaim_unit_is_left() {
+    let requests = vec![by(0, write(0, 32)), by(1, write(32, 32)), by(7, write(64, 32)), flush(), read(0, 32)];
+    let device = with_handles(1.0, 1).run(closed(requests));
+    let seen = device.seen();
+    assert!(seen.ftl.is_read_only());
+    let writes = &seen.meter.ops[Op::Write as usize];
+    assert_eq!((writes.latency.count(), writes.latency.max()), (3, 16 * TRY), "a try in each reclaim unit");
+    assert_eq!((seen.counters.pages_kept, seen.counters.refused_commands), (1, 4), "three writes and the FLUSH");
+    let [first, second] = [0, 1].map(|handle| placed(&device).handles[handle]);
+    assert_eq!((first.units.begun, first.units.rewritten_units), (16, 15 * 4));
+    assert_eq!(first.units.retired, retired(&device) as u64);
+    // What is refused is written by no handle.
+    assert_eq!((second.host_units, second.units.begun, placed(&device).invalid_identifiers), (0, 0, 0));
     assert_eq!(seen.counters.forwarded_units, 4);
 }
 

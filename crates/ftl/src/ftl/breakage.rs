@@ -173,6 +173,9 @@ impl Ftl {
         self.groups[to.index()].pending += moves;
         if programmed {
             self.counters.rewritten_units += u64::from(units);
+            if let Some(counted) = &mut self.reclaim_units {
+                counted.rewritten(stream, units);
+            }
         } else {
             self.groups[group.index()].write_pointer -= units;
         }
@@ -193,9 +196,10 @@ impl Ftl {
         record.pending -= moves;
     }
 
-    /// A unit that was handed out to be moved finds no place: it stays where it is, and the drive takes no more writes.
-    pub fn give_move_up(&mut self, pool: Pool) {
-        self.pools[pool.index()].handed_out -= 1;
+    /// A unit that was handed out to be moved finds no place: it stays where it is, and the drive takes no more writes. `kind` as of
+    /// [`Self::move_is_current`].
+    pub fn give_move_up(&mut self, pool: Pool, kind: u32) {
+        self.pools[pool.index()].takes_back(1, kind);
         self.turn_read_only(pool);
     }
 
@@ -224,6 +228,9 @@ impl Ftl {
         self.counters.erased_groups += 1;
         if self.chooses_streams {
             self.stream_choice.erased(group, of);
+            if let Some(units) = &mut self.reclaim_units {
+                units.erased(of);
+            }
         }
         if let Some(breakage) = &mut self.breakage {
             match broken {
@@ -256,6 +263,9 @@ impl Ftl {
         let record = &mut self.groups[group.index()];
         // What it holds lies there for ever.
         *record = BlockRecord { state: GroupState::Retired, failed: false, refreshed: false, ..*record };
+        if let Some(units) = &mut self.reclaim_units {
+            units.retired(Stream(record.stream.into()));
+        }
         let Some(breakage) = &mut self.breakage else { return };
         breakage.counts.retired += 1;
         breakage.retired[pool.index()] += 1;

@@ -26,7 +26,6 @@ mod zones;
 use ninescope_engine::policies::mapping::CachedBy;
 use ninescope_engine::reliability::ReliabilityConfig;
 use ninescope_engine::{Device, EngineConfig, FirmwareConfig, Kind, LaneConfig, PowerConfig, RunLimits, TierConfig};
-use ninescope_ftl::policies::StreamChoiceConfig;
 use ninescope_ftl::{BreakdownConfig, Ftl, FtlConfig};
 use ninescope_media::nand::{Nand, NandTiming, Wear};
 use ninescope_model::units::Bytes;
@@ -287,10 +286,6 @@ fn check_breakdown(drive: &LoadedDrive, ftl: &FtlConfig, has_tier: bool) -> Resu
         let message =
             "which channels are full for a kind of data does not know blocks that break: a drive has one of the two";
         return Err(drive.error_between(&[(key, value), ("ftl.stream_channels", "given".to_owned())], message));
-    }
-    if matches!(drive.config.ftl.streams, StreamChoiceConfig::Fdp(_)) {
-        let message = "reclaim units do not know blocks that break: a drive has one of the two";
-        return Err(drive.error_between(&[(key, value), ("ftl.streams", "fdp".to_owned())], message));
     }
     Ok(())
 }

@@ -14,7 +14,8 @@ pub fn section(device: &Seen<'_>) -> Option<Value> {
     let reclaim_unit = u64::from(geometry.units_per_group()) * unit_bytes;
     let programmed = device.ftl.counters().programmed_units();
     let entry = |(handle, (isolation, counts)): (u32, (&Isolation, &HandleCounts))| {
-        let media_units = counts.host_units + counts.own_units + counts.moved_units + counts.units.padding_units;
+        let UnitCounts { padding_units, rewritten_units, .. } = counts.units;
+        let media_units = counts.host_units + counts.own_units + counts.moved_units + padding_units + rewritten_units;
         let mut told = units_told(&counts.units);
         told["handle"] = json!(handle);
         told["isolation"] = json!(isolation);
@@ -49,7 +50,9 @@ fn units_told(units: &UnitCounts) -> Value {
         "reclaim_units_begun": units.begun,
         "reclaim_units_filled": units.filled,
         "reclaim_units_erased": units.erased,
+        "reclaim_units_retired": units.retired,
         "padding_units": units.padding_units,
+        "rewritten_units": units.rewritten_units,
     })
 }
 

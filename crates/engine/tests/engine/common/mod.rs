@@ -14,7 +14,9 @@ use ninescope_engine::{
     Device, EngineConfig, FirmwareConfig, Kind, NoProbe, Plain, RunLimits, SectorRules, SuspendPolicyConfig,
     TransactionSchedulerConfig, WriteCompletion,
 };
-use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
+use ninescope_ftl::policies::{
+    FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
+};
 use ninescope_ftl::{BreakdownConfig, Ftl, FtlConfig, InstantDriver, Partition, ZoneConfig};
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::nand::{EraseLoops, Nand, NandTiming, PageTypes, PlaneGroups};
@@ -57,6 +59,8 @@ pub struct Bench {
     pub gc_trigger: GcTriggerConfig,
     pub victim_selection: VictimSelectionConfig,
     pub breakdown: Option<BreakdownConfig>,
+    /// Which streams there are.
+    pub streams: StreamChoiceConfig,
     /// Planes that some addresses have for themselves.
     pub partitions: Vec<Partition>,
     pub seed: u64,
@@ -109,6 +113,7 @@ impl Bench {
             gc_trigger: GcTriggerConfig::default(),
             victim_selection: VictimSelectionConfig::default(),
             breakdown: None,
+            streams: StreamChoiceConfig::default(),
             partitions: Vec::new(),
             seed: 1,
             prefill: Prefill::Sequential,
@@ -199,7 +204,7 @@ impl Bench {
             translation_entries,
             reserve_groups: self.reserve_groups,
             page_allocation: self.page_allocation.clone(),
-            stream_choice: Default::default(),
+            stream_choice: self.streams.clone(),
             free_block_choice: self.free_block_choice.clone(),
             gc_trigger: self.gc_trigger.clone(),
             victim_selection: self.victim_selection.clone(),
