@@ -187,6 +187,11 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
     "small": (job("randwrite", "4k", 4000), "steady", [some("counters", "erase_commands")]),
     "staggered": (job("write", "16k", 60, iodepth=1, fua=1.0), "none", [lower_pages_alone]),
     "streams": ("hot-and-cold-apart", "steady", [some("ftl", "host_units")]),
+    "slc-cache": (
+        job("write", "128k", 12_000, size="3GiB"),
+        "none",
+        [some("slc_cache", "written_bytes"), some("slc_cache", "past_bytes")],
+    ),
     "superblocks": (job("randwrite", "16k", 8000), "steady", [erased_on_four_dies]),
     "two-namespaces": ("two-namespaces", "footprint", [lambda found: len(found["by_namespace"]) == 2]),
     "wears-out": (job("randwrite", "16k", 9000), "full", [some("wear", "erases_max")]),

@@ -58,6 +58,7 @@ use crate::requests::{Requests, mask_of, sectors_per_unit};
 use crate::rule::{Checked, Rule, require};
 use crate::scm::ScmBanks;
 use crate::sectors::SectorBook;
+use crate::slc_cache::SlcCacheBook;
 use crate::space::Space;
 use crate::streams::StreamBook;
 use crate::throttle::Throttle;
@@ -120,6 +121,7 @@ pub struct Checker {
     homes: Option<HomeBook>,
     placement: Option<PlacementBook>,
     zones: Option<ZoneBook>,
+    slc_cache: Option<SlcCacheBook>,
     block_map: Option<BlockMapBook>,
     dram: Option<DramBook>,
     firmware: Option<FirmwareBook>,
@@ -179,6 +181,7 @@ impl Checker {
             homes: None,
             placement: None,
             zones: None,
+            slc_cache: None,
             block_map: None,
             dram: None,
             firmware: None,
@@ -246,6 +249,7 @@ impl Checker {
         self.homes = HomeBook::started(view);
         self.placement = PlacementBook::started(view);
         self.zones = ZoneBook::started(view);
+        self.slc_cache = SlcCacheBook::started(view);
         self.block_map = BlockMapBook::started(view);
         self.dram = DramBook::started(view, completes_at_program, lanes, self.level == CheckLevel::Full);
         self.firmware = FirmwareBook::started(view);
@@ -278,8 +282,8 @@ impl Probe for Checker {
         if let Some(codes) = &mut self.codes {
             codes.settle(view, &event)?;
         }
-        if let Event::Started { .. } = event {
-            self.trigger.started(view);
+        if let Event::Started { slc_fold_after, .. } = event {
+            self.trigger.started(view, slc_fold_after);
         }
         self.trigger.sees(view, &event)?;
         if self.bad_blocks.is_some() {
@@ -306,6 +310,7 @@ impl Probe for Checker {
                 trim,
                 classes,
                 copybacks,
+                slc_fold_after: _,
             } => {
                 self.forwarding = ForwardingBook::started(forwards);
                 self.copybacks = CopybackBook::started(copybacks);
@@ -536,6 +541,9 @@ impl Probe for Checker {
                     book.erased(view, group)?;
                 }
                 if let Some(book) = &mut self.copybacks {
+                    book.erased(view, group);
+                }
+                if let Some(book) = &mut self.slc_cache {
                     book.erased(view, group);
                 }
                 self.space.erased(view, group);

@@ -254,8 +254,9 @@ impl Groups {
     }
 
     pub fn erase_issued(&mut self, view: &View<'_>, command: &FlashCommand) -> Checked {
-        let (now, full) = (view.now, view.ftl.geometry().units_per_group());
+        let now = view.now;
         for id in Self::groups_of(view, command) {
+            let full = view.ftl.capacity_of(id);
             let group = &mut self.all[id.index()];
             require!(
                 group.valid == 0,

@@ -49,6 +49,7 @@ mod requests;
 mod rule;
 mod scm;
 mod sectors;
+mod slc_cache;
 mod space;
 mod streams;
 mod stripes;

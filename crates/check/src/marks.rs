@@ -106,6 +106,10 @@ marks! {
     UnitReadInPart, "unit_read_in_part", "A read moved some sectors of a unit, and not all of it.";
     PageMovedInPart, "page_moved_in_part", "A program moved the sectors that were written, and not a whole page.";
     PagesOfTheirOwn, "pages_of_their_own", "Planes were programmed together at pages or blocks that differ.";
+    SlcFixed, "slc_fixed", "The host filled a block of one bit in a cell that is kept for that.";
+    SlcBorrowed, "slc_borrowed", "The host filled one that was borrowed.";
+    SlcFolded, "slc_folded", "A unit was moved out of such a block.";
+    PastSlc, "past_slc", "The host filled another block, although there may be such.";
     TypeByTurn, "type_by_turn", "A page was read or programmed whose type is that of its turn, and not of where it lies.";
     StaggeredPage, "staggered_page", "A page was read or programmed whose type is not the one whose turn it would be.";
     WriteBesideMap, "write_beside_map", "A write went on while its page of the map was read.";

@@ -31,6 +31,10 @@ impl PageTypesBook {
             }
             return Ok(());
         }
+        if view.nand.timing().slc.is_some() {
+            // Of such a drive another book knows them.
+            return Ok(());
+        }
         let is_told = command.page_type.is_some();
         let are_told = *self.are_told.get_or_insert(is_told);
         require!(

@@ -3,7 +3,7 @@
 
 use ninescope_engine::View;
 use ninescope_kernel::Ns;
-use ninescope_media::nand::{CommandKind, FlashCommand, NandTiming, PageTypes, PlaneGroups};
+use ninescope_media::nand::{CommandKind, FlashCommand, NandTiming, PageTypes, PlaneGroups, SLC_PAGE_TYPE};
 
 use crate::marks::{Mark, Marks};
 use crate::rule::{Checked, require};
@@ -17,7 +17,11 @@ pub fn page_time(view: &View<'_>, command: &FlashCommand, marks: &mut Marks) -> 
 
 /// What it takes for the page in one of its planes.
 fn time_of_page(view: &View<'_>, command: &FlashCommand, plane: usize, marks: &mut Marks) -> Ns {
-    let NandTiming { read, program, .. } = view.nand.timing();
+    let NandTiming { read, program, slc, .. } = view.nand.timing();
+    if let (Some(SLC_PAGE_TYPE), Some(times)) = (command.page_type, slc) {
+        let senses = u64::from(command.more_senses) + 1;
+        return if command.kind == CommandKind::Read { Ns(times.read.0 * senses) } else { times.program };
+    }
     let page_type = match command.page_type {
         Some(page_type) => usize::from(page_type),
         None => page_type(view, command.page[plane] as usize, marks),

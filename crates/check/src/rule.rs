@@ -104,6 +104,8 @@ rules! {
         "What a job asks for lies in its namespace, and nothing is outside of all of them.";
     Streams, "streams",
         "A unit is written to and moved to the stream that the choice of streams says of it, or to the first one of moves where space is short.";
+    SlcCache, "slc-cache",
+        "A group holds one bit in a cell where the host filled it as one of those that may, no further than its pages reach; commands say of pages what they are, and nothing is moved there.";
     Copyback, "copyback",
         "A page that a die copies by itself is a whole one, goes to its own plane and over no channel, and was not copied so more often in a row than may be.";
     SectorMoves, "sector-moves",

@@ -80,6 +80,9 @@ fn walk_partition(view: &View<'_>) -> Checked {
                 "group {group} is {state:?} and on the free list of pool {pool}"
             );
         }
+        if let Some(group) = ftl.left_group(pool) {
+            listed[group.index()] += 1;
+        }
         for stream in Stream::of_kinds(ftl.kinds()) {
             let Some(group) = ftl.frontier(pool, stream) else { continue };
             listed[group.index()] += 1;

@@ -23,11 +23,14 @@ pub struct Trigger {
     rests: Vec<bool>,
     /// By pool: since when collection has been wanted and could be put off.
     wanted: Vec<Option<Ns>>,
+    /// Blocks of one bit in a cell are folded after so much rest.
+    fold_after: Option<Ns>,
 }
 
 impl Trigger {
     /// Nothing has happened.
-    pub fn started(&mut self, view: &View<'_>) {
+    pub fn started(&mut self, view: &View<'_>, fold_after: Option<Ns>) {
+        self.fold_after = fold_after;
         let geometry = view.ftl.geometry();
         self.ended = vec![Ns::ZERO; geometry.dies() as usize];
         self.rests = vec![false; geometry.dies() as usize];
@@ -72,7 +75,8 @@ impl Trigger {
 
     fn die_rests(&mut self, view: &View<'_>, die: DieId) -> Checked {
         let timing = view.ftl.trigger_timing();
-        let (rest, ended) = (timing.map_or(Ns::NEVER, |timing| Ns(timing.rest.0)), self.ended[die.index()]);
+        let of_fold = self.fold_after.unwrap_or(Ns::NEVER);
+        let (rest, ended) = (timing.map_or(of_fold, |timing| Ns(timing.rest.0)), self.ended[die.index()]);
         require!(
             ended != Ns::NEVER && rest != Ns::NEVER && ended + rest <= view.now,
             Trigger,
@@ -130,5 +134,8 @@ fn in_prospect(view: &View<'_>, pool: Pool, chosen: Option<BlockGroup>) -> u32 {
         matches!(record.state, GroupState::Free | GroupState::Erasing)
             || record.state == GroupState::Draining && !record.failed
     };
-    groups.filter(comes).count() as u32
+    // Those that are kept for blocks of one bit in a cell are nobody else's.
+    let fixed = view.ftl.slc_rules().map_or(0, |rules| rules.fixed);
+    let set_apart = fixed.saturating_sub(view.ftl.slc_groups(pool));
+    (groups.filter(comes).count() as u32).saturating_sub(set_apart)
 }

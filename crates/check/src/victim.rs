@@ -32,7 +32,9 @@ pub fn chosen(view: &View<'_>, group: BlockGroup) -> Checked {
     let first = geometry.pool_and_block(group).0.0 * blocks;
     let known = |group: BlockGroup| Known { valid: ftl.valid_units(group), record: ftl.group(group) };
     let victim = known(group);
-    let others = || (first..first + blocks).map(BlockGroup).filter(move |&other| other != group).map(known);
+    // What holds one bit in a cell is folded, and nobody's choice.
+    let may_be = |&other: &BlockGroup| other != group && !ftl.is_slc(other);
+    let others = || (first..first + blocks).map(BlockGroup).filter(may_be).map(known);
     let filled = || others().filter(|other| other.record.state == GroupState::Closed && !other.record.failed);
     let candidates = || filled().filter(|other| other.record.pending == 0 && other.record.programmed == units);
     let is_right = match &ftl.rules().victim_selection {

@@ -209,6 +209,8 @@ pub struct EngineConfig {
     pub gc_pages_in_flight: u32,
     /// How often in a row garbage collection has a die copy a page by itself [count]; 0: never.
     pub gc_copybacks: u16,
+    /// Blocks of one bit in a cell are folded when their die has had nothing to do for so long; `None` where that is not asked for.
+    pub slc_fold_after: Option<Ns>,
     /// How host writes are held back while little is free.
     pub throttle: WriteThrottleConfig,
     /// What a TRIM comes to, and when.

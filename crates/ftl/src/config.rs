@@ -135,8 +135,12 @@ impl FtlConfig {
         let (of_writes, of_moves) = self.kinds_of_streams();
         // Each kind that is kept apart has a frontier more of what is written, and of garbage collection.
         let of_leveling = u32::from(self.wear_leveling.levels());
-        let of_slc_cache = self.slc_cache.map_or(0, |cache| cache.fixed);
-        let needed = self.reserve_groups.saturating_add(of_slc_cache).saturating_add(WORKING_GROUPS + of_writes - 1 + of_moves - 1 + of_leveling);
+        // The host may leave a group open for those of one bit in a cell.
+        let of_slc_cache = self.slc_cache.map_or(0, |cache| cache.fixed + 1);
+        let needed = self
+            .reserve_groups
+            .saturating_add(of_slc_cache)
+            .saturating_add(WORKING_GROUPS + of_writes - 1 + of_moves - 1 + of_leveling);
         if !self.stream_choice.isolates() {
             return needed;
         }

@@ -804,9 +804,13 @@ impl Ftl {
         }
         let page_complete = next & (self.geometry.units_per_page() - 1) == 0;
         let stripe_complete = page_complete && self.geometry.within_group(next).1 == 0;
+        if stripe_complete && self.slc_cache.is_some() && !stream.is_of_moves() {
+            self.leaves_for_slc(pool);
+        }
         if stripe_complete && self.geometry.parity.is_some() {
             self.count_parity(next - self.geometry.units_per_stripe(), next);
         }
+        let opened = opened && offset == 0;
         Some(Placed { new, old: Ppa::UNMAPPED, pool, stream, page_complete, stripe_complete, opened, closed })
     }
 
@@ -815,10 +819,11 @@ impl Ftl {
         let record = &self.pools[pool.index()];
         let of_host = !stream.is_of_moves();
         let reserve = if of_host { self.reserve_groups as usize } else { 0 };
-        if record.free.len() <= reserve || of_host && record.holds_host {
-            return false;
-        }
-        if self.slc_cache.is_some() && of_host && !self.may_open_beside_slc(pool) {
+        let has_one = match &self.slc_cache {
+            Some(_) if of_host => self.may_open_beside_slc(pool),
+            _ => record.free.len() > reserve,
+        };
+        if !has_one || of_host && record.holds_host {
             return false;
         }
         self.open_any_group(pool, stream)
@@ -826,6 +831,9 @@ impl Ftl {
 
     /// The same, whatever is to be left alone. False where no group is free.
     fn open_any_group(&mut self, pool: Pool, stream: Stream) -> bool {
+        if self.slc_cache.is_some() && !self.next_is_slc(pool, stream) && self.goes_on_with_left(pool, stream) {
+            return true;
+        }
         let most_worn = self.most_worn_free(pool, stream);
         let is_slc = self.next_is_slc(pool, stream);
         let record = &mut self.pools[pool.index()];

@@ -22,6 +22,7 @@ from ninescope.result.latency import (
 )
 from ninescope.result.partitions import Partition
 from ninescope.result.result import Result
+from ninescope.result.slc_cache import SlcCache
 from ninescope.result.slowest import DieAct, Slowest, SlowRequest, Stage
 from ninescope.result.tables import Columns
 from ninescope.result.waf import Change, MeasuredWaf, Steadiness, SteadyState, Waf
@@ -54,6 +55,7 @@ __all__ = [
     "ReclaimUnitHandle",
     "ReclaimUnits",
     "Result",
+    "SlcCache",
     "SlowRequest",
     "Slowest",
     "Stage",

@@ -29,6 +29,7 @@ from ninescope.result.latency import DATA_OPS, OPS, PERCENTILES, Histogram, Late
 from ninescope.result.partitions import Partition, partitions_of
 from ninescope.result.reliability import Reliability
 from ninescope.result.scm import Scm
+from ninescope.result.slc_cache import SlcCache, slc_cache_of
 from ninescope.result.slowest import Slowest, slow_request_of
 from ninescope.result.stored import known_keys
 from ninescope.result.tables import Columns, block_frame, histogram_frame, read_blocks, read_histograms
@@ -183,6 +184,11 @@ class Result:
     def block_map(self) -> BlockMap | None:
         """What a map of blocks merged; None where the map is one of pages."""
         return block_map_of(self.document)
+
+    @cached_property
+    def slc_cache(self) -> SlcCache | None:
+        """What blocks of one bit in a cell took; None where the drive has none."""
+        return slc_cache_of(self.document)
 
     @cached_property
     def fairness(self) -> Fairness | None:

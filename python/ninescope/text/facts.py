@@ -16,6 +16,7 @@ from ninescope.text.host_queue import facts as host_queue_facts
 from ninescope.text.names import occupancy_name
 from ninescope.text.partitions import facts as partition_facts
 from ninescope.text.reliability import facts as reliability_facts
+from ninescope.text.slc_cache import facts as slc_cache_facts
 from ninescope.text.tier import facts as tier_facts
 from ninescope.text.units import binary, duration, percent
 from ninescope.text.zones import facts as zone_facts
@@ -94,6 +95,8 @@ def _map(result: Result) -> Iterator[tuple[str, str]]:
         yield from map_facts(result.cached_map)
     if result.block_map is not None:
         yield from block_map_facts(result.block_map)
+    if result.slc_cache is not None:
+        yield from slc_cache_facts(result.slc_cache)
 
 
 def _namespaces(entries: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:

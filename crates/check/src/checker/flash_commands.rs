@@ -60,6 +60,9 @@ impl Checker {
         if let Some(book) = &self.dram {
             book.issued(view, command)?;
         }
+        if let Some(book) = &self.slc_cache {
+            book.issued(view, command)?;
+        }
         self.dies.issued(view, command, begins, &mut self.marks)?;
         self.blocks.issued(view, command)?;
         match &self.copybacks {

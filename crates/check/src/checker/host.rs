@@ -253,6 +253,9 @@ impl Checker {
             banks.done_in_flash(slot, sectors.count_ones());
             book.written_below(view, lpa.0, sectors)?;
         }
+        if let Some(book) = &mut self.slc_cache {
+            book.written(view, new, &mut self.marks)?;
+        }
         if let Some(book) = &mut self.streams {
             book.written(view, lpa, (old, new), Some(&request))?;
         }

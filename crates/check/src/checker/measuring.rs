@@ -59,6 +59,9 @@ impl Checker {
         if let Some(book) = &mut self.block_map {
             book.measuring_began(view);
         }
+        if let Some(book) = &mut self.slc_cache {
+            book.measuring_began();
+        }
     }
 
     pub(super) fn finished(&mut self, view: &View<'_>, used: &Utilization) -> Checked {
@@ -161,6 +164,9 @@ impl Checker {
             book.compare(view)?;
         }
         if let Some(book) = &self.block_map {
+            book.sweep(view)?;
+        }
+        if let Some(book) = &self.slc_cache {
             book.sweep(view)?;
         }
         if let Some(book) = &self.bad_blocks {

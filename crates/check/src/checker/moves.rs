@@ -62,6 +62,9 @@ impl Checker {
         if let Some(book) = &mut self.block_map {
             book.moved(view, lpa, to, &mut self.marks)?;
         }
+        if let Some(book) = &mut self.slc_cache {
+            book.moved(view, (from, to), &mut self.marks)?;
+        }
         if let Some(book) = &mut self.streams {
             book.moved(view, lpa, (from, to), &mut self.marks)?;
         }

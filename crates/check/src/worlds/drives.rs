@@ -324,6 +324,8 @@ fn nand(dice: &mut Dice) -> NandConfig {
         cell,
         read: (0..types).map(|_| dice.time(1, 5)).collect(),
         program: (0..types).map(|_| dice.time(u64::from(program_pulses), 6)).collect(),
+        slc_read: None,
+        slc_program: None,
         page_types: None,
         program_pulses,
         erase_loop,

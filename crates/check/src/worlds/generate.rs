@@ -17,7 +17,7 @@ use super::keys::{policy_name, put_at, take_at, value_at};
 use super::run::TENANTS_MAX;
 use super::world::{Line, WorldLimit};
 use super::{ArrivalKind, World};
-use super::{die_failures, namespaces, parity, partitions, power, superblocks, zones};
+use super::{die_failures, namespaces, parity, partitions, power, slc_cache, superblocks, zones};
 
 /// Attempts at a drive that is accepted: most are refused for want of spare blocks.
 const ATTEMPTS: u32 = 200;
@@ -91,6 +91,7 @@ pub fn generate(seed: u64) -> World {
 
 /// What some drives have that goes together with most others.
 fn add_mechanisms(dice: &Dice, world: &mut World, ftl: &FtlConfig, placement: &str) {
+    slc_cache::add(&mut dice.of("slc cache"), world);
     divide_cache(&mut dice.of("cache parts"), world);
     write_through(&mut dice.of("writes through"), world);
     partitions::divide(&mut dice.of("partitions"), world, ftl, placement);

@@ -27,6 +27,7 @@ mod power;
 mod run;
 mod scm;
 mod shrink;
+mod slc_cache;
 mod superblocks;
 mod world;
 mod zones;

@@ -317,11 +317,13 @@ impl<K: Kind> Device<K> {
                 trim: self.flash.trim_config(),
                 classes: self.flash.classes(),
                 copybacks: self.flash.copyback_limit(),
+                slc_fold_after: self.flash.slc_fold_after(),
             };
             observe!(self, started);
             self.tell_of_cache()?;
         }
         if begins {
+            self.flash.begin_slc_cache();
             self.flash.dies_may_rest();
         }
         self.start_reliability()?;
@@ -579,6 +581,7 @@ mod tests {
         let timing = NandTiming {
             read: vec![Ns(1)],
             program: vec![Ns(1)],
+            slc: None,
             page_types: PageTypes::InTurn,
             program_pulses: 1,
             erase_loop: Ns(1),
@@ -608,6 +611,7 @@ mod tests {
             sectors: SectorRules::default(),
             gc_pages_in_flight: 1,
             gc_copybacks: 0,
+            slc_fold_after: None,
             throttle: Default::default(),
             trim: Default::default(),
             scheduler: TransactionSchedulerConfig::default(),

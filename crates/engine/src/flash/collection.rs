@@ -33,6 +33,8 @@ pub(super) struct Collection {
     pages_max: u32,
     /// What the trigger wants to know of time, where it does.
     timing: Option<Box<Timing>>,
+    /// Blocks of one bit in a cell are folded when their die has rested for so long.
+    fold_after: Option<Ns>,
     /// By pool: the firmware chooses what is emptied next, where that takes time.
     choosing: Option<BitTable>,
 }
@@ -52,24 +54,26 @@ struct Timing {
 
 impl Collection {
     /// Nothing under way in the pools of a translation layer, each of which may have so many pages under way.
-    pub fn new(ftl: &mut Ftl, pages_max: u32) -> Self {
+    pub fn new(ftl: &mut Ftl, pages_max: u32, fold_after: Option<Ns>) -> Self {
         let (pools, dies) = (ftl.geometry().pools() as usize, ftl.geometry().dies() as usize);
-        let timing = ftl.trigger_timing().map(|timing| {
-            // From here on there is time.
-            (0..pools).for_each(|pool| ftl.set_overdue(Pool(pool as u32), false));
-            Box::new(Timing {
-                rest: Ns(timing.rest.0),
-                postponed: timing.postponed.map(|postponed| Ns(postponed.0)),
-                resting: BitTable::new(dies),
-                due: vec![Ns::NEVER; pools],
-            })
-        });
+        let timed = |rest, postponed| {
+            Box::new(Timing { rest, postponed, resting: BitTable::new(dies), due: vec![Ns::NEVER; pools] })
+        };
+        let timing = match ftl.trigger_timing() {
+            Some(timing) => {
+                // From here on there is time.
+                (0..pools).for_each(|pool| ftl.set_overdue(Pool(pool as u32), false));
+                Some(timed(Ns(timing.rest.0), timing.postponed.map(|postponed| Ns(postponed.0))))
+            }
+            None => fold_after.map(|rest| timed(rest, None)),
+        };
         Self {
             jobs: vec![GcJob::default(); pools],
             touched: Touched::new(pools),
             erases_waiting: Vec::with_capacity(pools),
             pages_max: pages_max.max(1),
             timing,
+            fold_after,
             choosing: None,
         }
     }
@@ -279,6 +283,11 @@ impl Flash {
         }
     }
 
+    /// Blocks of one bit in a cell are folded when their die has rested for so long, where that is asked for.
+    pub fn slc_fold_after(&self) -> Option<Ns> {
+        self.collection.fold_after
+    }
+
     /// Dies that have nothing to do from the beginning rest, too.
     pub fn dies_may_rest(&mut self) {
         if self.collection.is_timed() {
@@ -315,6 +324,7 @@ impl Flash {
         }
         for pool in self.geometry.pools_of_die(die).map(Pool) {
             self.ftl.set_resting(pool, true);
+            self.ftl.set_slc_drain(pool, true);
             self.collection.touched.touch(pool.0);
         }
     }
@@ -328,7 +338,10 @@ impl Flash {
         let Some(timing) = &mut self.collection.timing else { return };
         if matches!(class, QueueClass::HostRead | QueueClass::HostProgram) && timing.resting.get(die.index()) {
             timing.resting.clear(die.index());
-            self.geometry.pools_of_die(die).for_each(|pool| self.ftl.set_resting(Pool(pool), false));
+            for pool in self.geometry.pools_of_die(die).map(Pool) {
+                self.ftl.set_resting(pool, false);
+                self.ftl.set_slc_drain(pool, false);
+            }
         }
     }
 

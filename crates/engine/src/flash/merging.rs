@@ -4,7 +4,7 @@
 
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{Fifo, NONE, Slab};
-use ninescope_media::nand::{CommandKind, FlashCommand, Nand};
+use ninescope_media::nand::{CommandKind, FlashCommand, Nand, SLC_PAGE_TYPE};
 use ninescope_model::{Geometry, PLANES_MAX};
 
 use super::place::{PlaceOnDie, place_of};
@@ -23,6 +23,8 @@ pub struct Merging {
     planes_apart: [u8; PLANES_MAX as usize],
     /// Which turn of its plane each access is, where those of one turn go together; nothing where those of one page do.
     pub turns: Option<Box<Turns>>,
+    /// Pages are of blocks of one bit in a cell from this number on.
+    slc_from: u32,
 }
 
 impl Merging {
@@ -34,13 +36,17 @@ impl Merging {
             read_any_block: nand.reads_any_block(),
             planes_apart: std::array::from_fn(|plane| nand.planes_apart_from(plane as u32)),
             turns: Turns::new(config.merge_by, ftl),
+            slc_from: ftl.geometry().pages_per_block,
         }
     }
 
-    /// The type of the pages of a command that begins with an access, where it follows from the turn at which that was touched:
-    /// its place in a block is the one that it was given then.
+    /// The type of the pages of a command that begins with an access, where it does not follow from their places: in a block of one
+    /// bit in a cell, and where it follows from the turn at which that was touched: its place is the one that it was given then.
     #[inline]
     pub fn page_type(&self, first: &Transaction, nand: &Nand) -> Option<u8> {
+        if first.page >= self.slc_from {
+            return Some(SLC_PAGE_TYPE);
+        }
         let turns = self.turns.as_ref()?;
         turns.is_place().then(|| nand.page_type(first.page) as u8)
     }
@@ -65,7 +71,7 @@ impl Merging {
             let (turn, apart) = (first.page, command.planes | self.planes_apart[first_plane]);
             return self.add_same_turn(command, (queue, slab), geometry, (turn, apart), moved);
         }
-        let (first_page, block) = (command.page[first_plane], command.block[first_plane]);
+        let (first_page, block) = (first.page, command.block[first_plane]);
         let any_block = command.kind == CommandKind::Read && self.read_any_block;
         let (mut previous, mut index) = (NONE, queue.head());
         // A program that cannot run beside the first one holds back those behind it in its pool: the pages of
@@ -86,7 +92,7 @@ impl Merging {
             let other = place_of(&slab[index], geometry);
             let fits = taken >> other.plane & 1 == 0
                 && attempts == 0
-                && other.page == first_page
+                && page == first_page
                 && (any_block || other.block == block);
             if fits && goes_with(&slab[index]) {
                 taken |= 1 << other.plane;

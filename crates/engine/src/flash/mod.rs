@@ -160,7 +160,7 @@ impl Flash {
             parts: BufferParts::new(&config.buffer_parts),
             flushes: FlushEpochs::with_capacity(depth),
             flush_reads: FlushReads::with_capacity(flush_reads),
-            collection: Collection::new(&mut ftl, config.gc_pages_in_flight),
+            collection: Collection::new(&mut ftl, config.gc_pages_in_flight, config.slc_fold_after),
             copybacks: Copybacks::new(config.gc_copybacks, &ftl),
             throttle: Throttle::new(&config.throttle, ftl.partitions().map_or(1, Partitions::count)),
             trims: Trims::new(&config.trim, ftl.logical_units()),

@@ -456,7 +456,7 @@ impl Flash {
         let (group, offset) = self.geometry.group_and_offset(ppa);
         let programmed = offset + self.geometry.units_per_page();
         self.ftl.programmed(group, programmed);
-        if programmed == self.geometry.units_per_group() || self.ftl.block_map().is_some() {
+        if programmed == self.ftl.capacity_of(group) || self.ftl.block_map().is_some() {
             // It may be the victim that garbage collection had been waiting for, or the page before the next one of a merge.
             self.touch_gc_of(ppa);
         }

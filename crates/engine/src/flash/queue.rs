@@ -43,6 +43,10 @@ impl Flash {
     ) -> u32 {
         let die = self.die_in(group, transaction.ppa());
         transaction.page = self.geometry.page_in_group(group, transaction.ppa());
+        if self.ftl.is_slc(group) {
+            // Other pages than those of that number elsewhere: no command has both.
+            transaction.page += self.geometry.pages_per_block;
+        }
         self.give_turn(&mut transaction);
         let index = run.transactions.insert(run.now, transaction);
         if run.firmware.is_some() && Self::is_decided_later(run, group, index) {
@@ -72,6 +76,11 @@ impl Flash {
             run.ask_firmware(Step::of_access(index, stripe, run.now));
         }
         takes_time
+    }
+
+    /// From now on what the host writes may go to blocks of one bit in a cell.
+    pub fn begin_slc_cache(&mut self) {
+        self.ftl.begin_slc_cache();
     }
 
     /// The same of a program of a frontier by its number, which may have to wait for the map first.

@@ -448,6 +448,7 @@ fn slower(bench: &Bench, k: u64) -> Bench {
     slow.timing = NandTiming {
         read: scale(&bench.timing.read),
         program: scale(&bench.timing.program),
+        slc: None,
         page_types: bench.timing.page_types.clone(),
         program_pulses: bench.timing.program_pulses,
         erase_loop: Ns(bench.timing.erase_loop.0 * k),

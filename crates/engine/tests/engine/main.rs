@@ -42,6 +42,7 @@ mod queueing_classes;
 mod reliability;
 mod scm;
 mod sectors;
+mod slc_cache;
 mod superblocks;
 mod suspend;
 mod suspend_bounds;

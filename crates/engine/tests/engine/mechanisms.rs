@@ -649,6 +649,10 @@ fn ftl_fields(counters: &FtlCounters) -> [(&'static str, u64); 10] {
         // Of static wear levelling, see `wear_leveling.rs` of the translation layer.
         leveled_groups: _,
         leveled_units: _,
+        // Of blocks of one bit in a cell, see `slc_cache.rs`.
+        slc_units: _,
+        folded_groups: _,
+        folded_units: _,
     } = *counters;
     [
         ("host_units", host_units),

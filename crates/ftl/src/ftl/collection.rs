@@ -462,6 +462,7 @@ impl Ftl {
         let invalid = units_per_group - self.valid_units(BlockGroup(collection.group));
         // Behind it wait groups that are refreshed whatever is gained.
         let worthwhile = !self.pools[pool.index()].refresh.is_empty()
+            || self.slc_cache.is_some() && self.folds(pool, false)
             || reclaimable_units(&self.candidates(pool), invalid) >= units_per_group;
         if worthwhile {
             self.pools[pool.index()].collection = Some(Collection { to_fill: false, ..collection });

@@ -5,13 +5,14 @@
 
 use std::collections::VecDeque;
 
-use ninescope_kernel::BitTable;
+use ninescope_kernel::{BitTable, NONE};
 use ninescope_model::{BlockGroup, Geometry, Pool, Stream};
 
 use super::Ftl;
 use crate::block::GroupState;
 use crate::config::{SlcCacheConfig, WhenSlcFull};
 use crate::policies::gc_trigger::PoolSpace;
+use crate::pool::{Collection, Frontier};
 
 /// The cache of one drive.
 #[derive(Debug)]
@@ -35,6 +36,8 @@ struct PoolCache {
     full: VecDeque<u32>,
     /// Everything is to be folded.
     drains: bool,
+    /// The group that the host was filling when one of one bit in a cell could be had again: it goes on with that when none can.
+    left: Frontier,
 }
 
 impl SlcCache {
@@ -55,6 +58,11 @@ impl SlcCache {
 }
 
 impl Ftl {
+    /// What is told of groups that hold one bit in a cell, where there may be some.
+    pub fn slc_rules(&self) -> Option<&SlcCacheConfig> {
+        self.slc_cache.as_ref().map(|cache| &cache.rules)
+    }
+
     /// Whether some groups may hold one bit in a cell.
     #[inline]
     pub fn has_slc_cache(&self) -> bool {
@@ -80,9 +88,15 @@ impl Ftl {
         self.slc_cache.as_ref().map_or(0, |cache| cache.pools[pool.index()].in_use)
     }
 
+    /// The group of a pool that the host left before it was full, to go on with it later.
+    pub fn left_group(&self, pool: Pool) -> Option<BlockGroup> {
+        let group = self.slc_cache.as_ref()?.pools[pool.index()].left.group;
+        (group != NONE).then_some(BlockGroup(group))
+    }
+
     /// Units that a group takes.
     #[inline]
-    pub(super) fn capacity_of(&self, group: BlockGroup) -> u32 {
+    pub fn capacity_of(&self, group: BlockGroup) -> u32 {
         match &self.slc_cache {
             Some(cache) if cache.groups.get(group.index()) => cache.units,
             _ => self.geometry.units_per_group(),
@@ -118,7 +132,8 @@ impl Ftl {
         let space = self.space_of(pool);
         let one_less = PoolSpace {
             free: space.free.saturating_sub(1),
-            free_in_prospect: space.free_in_prospect.saturating_sub(1),
+            // What is free by and by is not: nobody asks again when it is.
+            free_in_prospect: space.free.saturating_sub(1),
             holds_host: false,
             collecting: false,
             resting: false,
@@ -141,8 +156,42 @@ impl Ftl {
     #[cold]
     pub(super) fn may_open_beside_slc(&self, pool: Pool) -> bool {
         let free = self.pools[pool.index()].free.len() as u32;
-        let opens_other = free > self.reserve_groups + self.set_apart_for_slc(pool) && !self.waits_for_slc(pool);
-        self.opens_slc(pool) || opens_other
+        let is_other = free > self.reserve_groups + self.set_apart_for_slc(pool) || self.has_left_one(pool);
+        self.opens_slc(pool) || is_other && !self.waits_for_slc(pool)
+    }
+
+    /// Whether the host left a group before it was full.
+    fn has_left_one(&self, pool: Pool) -> bool {
+        self.slc_cache.as_ref().is_some_and(|cache| cache.pools[pool.index()].left.group != NONE)
+    }
+
+    /// The host goes on with the group that it left. Returns whether there is one.
+    #[cold]
+    pub(super) fn goes_on_with_left(&mut self, pool: Pool, stream: Stream) -> bool {
+        let Some(cache) = self.slc_cache.as_mut().filter(|_| !stream.is_of_moves()) else { return false };
+        let left = std::mem::take(&mut cache.pools[pool.index()].left);
+        let is_one = left.group != NONE;
+        if is_one {
+            self.pools[pool.index()].frontiers[stream.index()] = left;
+            self.refresh_space(pool);
+        }
+        is_one
+    }
+
+    /// The host has filled a stripe, or a group was erased: if one of one bit in a cell can be had it leaves the one it fills.
+    #[cold]
+    pub(super) fn leaves_for_slc(&mut self, pool: Pool) {
+        let frontier = self.pools[pool.index()].frontiers[Stream::HOST.index()];
+        let is_whole = frontier.group != NONE && frontier.next.is_multiple_of(self.geometry.units_per_stripe());
+        if !is_whole || self.is_slc(BlockGroup(frontier.group)) || !self.opens_slc(pool) {
+            return;
+        }
+        if let Some(cache) = &mut self.slc_cache {
+            debug_assert!(cache.pools[pool.index()].left.group == NONE, "one is left at a time");
+            cache.pools[pool.index()].left = frontier;
+            self.pools[pool.index()].frontiers[Stream::HOST.index()] = Frontier::default();
+            self.refresh_space(pool);
+        }
     }
 
     /// The next group of a stream holds one bit in a cell, if that of the host may.
@@ -179,10 +228,10 @@ impl Ftl {
         let of_pool = &cache.pools[pool.index()];
         let collecting = self.pools[pool.index()].collection;
         let goes_on = collecting.is_some_and(|collection| cache.groups.get(collection.group as usize));
-        let may_begin = collecting.is_none() && of_pool.full.front().is_some_and(|&group| self.is_on_media(group));
+        // What is emptied for another reason is emptied first.
+        let may_begin = of_pool.full.front().is_some_and(|&group| self.is_on_media(group));
         let is_borrowed = of_pool.in_use > cache.rules.fixed;
-        (goes_on || may_begin)
-            && (of_pool.drains || self.waits_for_slc(pool) || space_is_needed && is_borrowed)
+        (goes_on || may_begin) && (of_pool.drains || self.waits_for_slc(pool) || space_is_needed && is_borrowed)
     }
 
     /// Whether all of a full group is programmed.
@@ -197,7 +246,7 @@ impl Ftl {
         let Some(cache) = &mut self.slc_cache else { return false };
         let Some(group) = cache.pools[pool.index()].full.pop_front() else { return false };
         self.counters.folded_groups += 1;
-        self.collect(crate::pool::Collection { group, cursor: 0, to_fill: false, to_refresh: false });
+        self.collect(Collection { group, cursor: 0, to_fill: false, to_refresh: false });
         true
     }
 
@@ -210,5 +259,6 @@ impl Ftl {
             cache.groups.clear(group.index());
             cache.pools[pool.index()].in_use -= 1;
         }
+        self.leaves_for_slc(pool);
     }
 }

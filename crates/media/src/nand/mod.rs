@@ -27,7 +27,7 @@ pub use erase_loops::{EraseLoops, LoopShares};
 pub use legality::IllegalCommand;
 pub use operation::Operation;
 pub use page_types::{PageTypes, Stagger};
-pub use timing::{NandTiming, PlaneGroups, TimingError};
+pub use timing::{NandTiming, PlaneGroups, SLC_PAGE_TYPE, SlcTimes, TimingError};
 
 use block_table::{Block, BlockTable};
 use die::Die;
@@ -106,6 +106,7 @@ impl Nand {
         let timing = NandTiming {
             read,
             program,
+            slc: None,
             page_types: PageTypes::InTurn,
             program_pulses: 1,
             erase_loop: one,

@@ -10,6 +10,22 @@ use super::{CommandKind, FlashCommand, MeanTimes};
 /// The most bits a cell stores, hence the most page types of a wordline.
 pub(super) const PAGE_TYPES_MAX: usize = 4;
 
+/// What a command says of pages of blocks that hold one bit in each cell: a type beyond those that pages of a block have by their
+/// places.
+pub const SLC_PAGE_TYPE: u8 = PAGE_TYPES_MAX as u8;
+
+/// Types there may be, with that one.
+const TYPES: usize = PAGE_TYPES_MAX + 1;
+
+/// What pages take of blocks that hold one bit in each cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlcTimes {
+    /// tR [ns].
+    pub read: Ns,
+    /// tPROG [ns].
+    pub program: Ns,
+}
+
 /// No array phase may be longer: a longer one is a slip of the unit, and below it sums of times
 /// cannot overflow.
 const ARRAY_TIME_MAX: Ns = Ns(3_600_000_000_000);
@@ -21,6 +37,8 @@ pub struct NandTiming {
     pub read: Vec<Ns>,
     /// tPROG by page type, as many entries as `read` [ns].
     pub program: Vec<Ns>,
+    /// The same of blocks that hold one bit in each cell, where the part has such.
+    pub slc: Option<SlcTimes>,
     /// In which order the page types of a block come.
     pub page_types: PageTypes,
     /// Program pulses (each with its verify) a page program consists of [count].
@@ -118,10 +136,13 @@ impl NandTiming {
             ("suspend_recover", self.suspend_recover, Ns::ZERO),
             ("resume_ramp", self.resume_ramp, Ns::ZERO),
         ];
-        for (key, time, least) in reads.chain(programs).chain(rest) {
+        let of_slc = self.slc.iter().flat_map(|times| {
+            [("slc_read", times.read, Ns(1)), ("slc_program", times.program, Ns(u64::from(self.program_pulses)))]
+        });
+        for (key, time, least) in reads.chain(programs).chain(of_slc).chain(rest) {
             if time < least {
                 // A pulse shorter than a nanosecond would make two pulse boundaries coincide.
-                let pulses = if key == "program" { " for the pulses of nand.program_pulses" } else { "" };
+                let pulses = if key.ends_with("program") { " for the pulses of nand.program_pulses" } else { "" };
                 return Err(TimingError { key, message: format!("is {time}, it must be at least {least}{pulses}") });
             }
             if time > ARRAY_TIME_MAX {
@@ -145,8 +166,10 @@ impl NandTiming {
 /// [`NandTiming`] laid out for the hot path: fixed arrays, and a type for each page instead of a division.
 #[derive(Clone, Debug)]
 pub(super) struct Durations {
-    read: [Ns; PAGE_TYPES_MAX],
-    program: [Ns; PAGE_TYPES_MAX],
+    read: [Ns; TYPES],
+    program: [Ns; TYPES],
+    /// Commands may say the type of their pages.
+    types_are_told: bool,
     /// Which bit of its cells each page of a block is.
     page_types: Box<[u8]>,
     erase_loop: Ns,
@@ -165,14 +188,16 @@ pub(super) struct Durations {
 impl Durations {
     pub(super) fn new(timing: &NandTiming, geometry: &Geometry) -> Result<Self, TimingError> {
         timing.check()?;
-        let by_type = |times: &[Ns]| {
-            let mut table = [Ns::ZERO; PAGE_TYPES_MAX];
+        let by_type = |times: &[Ns], slc: Option<Ns>| {
+            let mut table = [Ns::ZERO; TYPES];
             table[..times.len()].copy_from_slice(times);
+            table[usize::from(SLC_PAGE_TYPE)] = slc.unwrap_or_default();
             table
         };
         Ok(Self {
-            read: by_type(&timing.read),
-            program: by_type(&timing.program),
+            read: by_type(&timing.read, timing.slc.map(|times| times.read)),
+            program: by_type(&timing.program, timing.slc.map(|times| times.program)),
+            types_are_told: timing.any_page || timing.slc.is_some(),
             page_types: timing.page_types.of_block(geometry.pages_per_block, timing.read.len()),
             erase_loop: timing.erase_loop,
             program_pulses: timing.program_pulses,
@@ -223,12 +248,12 @@ impl Durations {
     // Reads and programs ask: it would be inlined into neither.
     #[allow(clippy::inline_always)]
     #[inline(always)]
-    fn slowest(&self, times: &[Ns; PAGE_TYPES_MAX], command: &FlashCommand) -> Ns {
+    fn slowest(&self, times: &[Ns; TYPES], command: &FlashCommand) -> Ns {
         let of_plane = |plane: usize| times[self.page_type(command.page[plane])];
         // Planes of one page are of one type: most commands are such.
-        if self.any_page {
+        if self.types_are_told {
             if let Some(page_type) = command.page_type {
-                return times[usize::from(page_type) % PAGE_TYPES_MAX];
+                return times[usize::from(page_type) % TYPES];
             }
             command.addressed_planes().map(of_plane).max().unwrap_or_default()
         } else {

@@ -78,6 +78,7 @@ pub fn engine_config(
             .gc_pages_in_flight
             .unwrap_or(4 * geometry.frontier_planes * geometry.data_dies()),
         gc_copybacks: drive.config.ftl.gc_copybacks,
+        slc_fold_after: drive.config.ftl.slc_cache.and_then(|cache| cache.fold_after).map(|after| Ns(after.0)),
         throttle: drive.config.ftl.throttle.clone(),
         trim: drive.config.ftl.trim.clone(),
         scheduler: scheduler.transactions.clone(),

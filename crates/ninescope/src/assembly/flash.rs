@@ -8,6 +8,7 @@ use ninescope_media::nand::{EraseLoops, LoopShares, NandTiming, PageTypes, Plane
 use ninescope_model::units::Duration;
 use ninescope_model::{Geometry, PLANES_MAX};
 
+use super::slc_cache;
 use crate::config::{
     EraseLoopsConfig, GeometryConfig, LoadedDrive, NandConfig, PageTypesConfig, PlaneGroupsConfig, SuspendLimitConfig,
 };
@@ -88,6 +89,7 @@ pub fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
     let timing = NandTiming {
         read: by_type(&nand.read),
         program: by_type(&nand.program),
+        slc: slc_cache::times(drive)?,
         page_types: page_types(drive)?,
         program_pulses: nand.program_pulses,
         erase_loop: ns(&nand.erase_loop),

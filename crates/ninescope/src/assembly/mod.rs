@@ -18,6 +18,7 @@ mod parity;
 mod power;
 mod reliability;
 mod scm;
+mod slc_cache;
 mod tier;
 mod translation;
 mod whole_erase;
@@ -135,6 +136,7 @@ impl Assembly {
         check_breakdown(drive, &ftl, tier.is_some())?;
         parity::check(drive, &ftl)?;
         copyback::check(drive, &ftl)?;
+        slc_cache::check(drive, &ftl)?;
         forwarding::check(drive, &ftl, tier.is_some())?;
         let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
         table_bytes += memory::check_scm(&scm, pages, &engine)?;

@@ -10,7 +10,7 @@ use ninescope_model::{Geometry, Pool, Stream};
 use ninescope_tier::PlacementConfig;
 
 use super::controller::TIME_MAX;
-use super::{block_maps, flash};
+use super::{block_maps, flash, slc_cache};
 use crate::config::LoadedDrive;
 use crate::error::Error;
 
@@ -72,6 +72,7 @@ pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<
         homes: homes(drive, &geometry)?,
         zones: None,
         block_map: None,
+        slc_cache: slc_cache::rules(drive, &geometry)?,
         breakdown,
         wear_leveling: section.wear_leveling.clone(),
         seed,

@@ -37,6 +37,7 @@ impl Assembly {
             ("[refresh]", refresh.is_some()),
             ("[backing_store]", backing_store.is_some()),
             ("blocks that break (nand.wear_out, nand.program_failures, nand.erase_failures)", breaks),
+            ("blocks of one bit in a cell (ftl.slc_cache)", ftl.slc_cache.is_some()),
             ("parity (ftl.parity)", ftl.parity.is_some()),
             ("dies that fail (nand.die_failures)", nand.as_ref().is_some_and(|nand| !nand.die_failures.is_empty())),
             ("super-blocks (ftl.superblock)", ftl.superblock.is_some_and(|superblock| superblock.dies > 1)),

@@ -8,12 +8,13 @@ use ninescope_engine::policies::mapping::MapConfig;
 use ninescope_engine::policies::refresh::RefreshPolicyConfig;
 use ninescope_engine::policies::scrub::ScrubPolicyConfig;
 use ninescope_engine::{TrimConfig, WriteThrottleConfig};
+use ninescope_ftl::WhenSlcFull;
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
     WearLevelingConfig,
 };
 use ninescope_model::schema::above_zero;
-use ninescope_model::units::{Bytes, BytesPerSecond};
+use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
 use ninescope_model::{Parity, Superblock};
 use ninescope_model::{optional_string_or_table, string_or_table};
 use ninescope_tier::PlacementConfig;
@@ -264,6 +265,9 @@ pub struct FtlSection {
     /// Super-blocks: the dies that a block group lies on, which is filled row by row round them and erased on all of them; absent: one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superblock: Option<Superblock>,
+    /// Blocks that take what the host writes with one bit in each cell, before it is folded into others; absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slc_cache: Option<SlcCacheSection>,
     /// Which free block is opened next.
     #[serde(deserialize_with = "string_or_table")]
     pub free_block_choice: FreeBlockChoiceConfig,
@@ -295,6 +299,21 @@ pub struct FtlSection {
     pub used_at_start: Vec<f64>,
 }
 
+/// Blocks that take what the host writes with one bit in each cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SlcCacheSection {
+    /// Blocks of each plane, or of planes that share a frontier together, that are kept for that [count].
+    pub fixed_blocks: u32,
+    /// More of them that may be so while nothing has to be collected for it [count].
+    pub borrowed_blocks: u32,
+    /// What becomes of writes while no more may be.
+    pub when_full: WhenSlcFull,
+    /// They are folded when their die has had nothing to do for so long; absent: only when they have to be [ns].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fold_after: Option<Duration>,
+}
+
 /// Of which units that are written in part the rest is read, to be merged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -321,6 +340,7 @@ impl Default for FtlSection {
             parity: None,
             rebuild_rate: None,
             superblock: None,
+            slc_cache: None,
             free_block_choice: FreeBlockChoiceConfig::default(),
             wear_leveling: WearLevelingConfig::default(),
             gc_trigger: GcTriggerConfig::default(),

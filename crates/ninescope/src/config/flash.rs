@@ -118,6 +118,14 @@ pub struct NandConfig {
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(schema_with = "one_or_many_schema", transform = above_zero)]
     pub program: Vec<Duration>,
+    /// tR of pages in blocks that hold one bit in each cell (`ftl.slc_cache`) [ns].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub slc_read: Option<Duration>,
+    /// tPROG of such pages [ns].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub slc_program: Option<Duration>,
     /// In which order the page types of a block come; absent: in turn, the pages of a wordline one after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_types: Option<PageTypesConfig>,

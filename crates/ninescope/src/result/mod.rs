@@ -15,6 +15,7 @@ mod partitions;
 mod power;
 mod reliability;
 mod scm;
+mod slc_cache;
 mod span;
 mod tier;
 mod waits;
@@ -133,6 +134,9 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, input: &ResultInpu
     }
     if let Some(section) = block_map::section(device, drive.ftl.map.name()) {
         measured["block_map"] = section;
+    }
+    if let Some(section) = slc_cache::section(device) {
+        measured["slc_cache"] = section;
     }
     if let Some(section) = partitions::section(device, &input.assembly.ftl, input.job_names, input.job_partitions) {
         measured["partitions"] = section;

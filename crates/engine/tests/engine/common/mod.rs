@@ -17,7 +17,7 @@ use ninescope_engine::{
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
 };
-use ninescope_ftl::{BreakdownConfig, Ftl, FtlConfig, InstantDriver, Partition, ZoneConfig};
+use ninescope_ftl::{BreakdownConfig, Ftl, FtlConfig, InstantDriver, Partition, SlcCacheConfig, ZoneConfig};
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::nand::{EraseLoops, Nand, NandTiming, PageTypes, PlaneGroups};
 use ninescope_model::{
@@ -72,6 +72,8 @@ pub struct Bench {
     pub zones: Option<ZoneConfig>,
     /// The cores that its decisions take.
     pub firmware: Option<FirmwareConfig>,
+    /// Blocks of one bit in a cell.
+    pub slc_cache: Option<SlcCacheConfig>,
     pub engine: EngineConfig,
     pub limits: RunLimits,
 }
@@ -121,6 +123,7 @@ impl Bench {
             map: MapConfig::default(),
             zones: None,
             firmware: None,
+            slc_cache: None,
             engine: EngineConfig {
                 queue_depth: 1024,
                 command_cost: Ns::ZERO,
@@ -137,6 +140,7 @@ impl Bench {
                 sectors: SectorRules::default(),
                 gc_pages_in_flight: 4,
                 gc_copybacks: 0,
+                slc_fold_after: None,
                 throttle: Default::default(),
                 trim: Default::default(),
                 scheduler: TransactionSchedulerConfig::default(),
@@ -212,6 +216,7 @@ impl Bench {
             homes: Vec::new(),
             zones: self.zones.clone(),
             block_map: None,
+            slc_cache: self.slc_cache,
             breakdown: self.breakdown.clone(),
             wear_leveling: Default::default(),
             seed: self.seed,
@@ -296,6 +301,7 @@ pub fn timing() -> NandTiming {
     NandTiming {
         read: vec![Ns(34_000), Ns(52_000), Ns(61_000)],
         program: vec![Ns(250_000), Ns(400_000), Ns(610_000)],
+        slc: None,
         page_types: PageTypes::InTurn,
         program_pulses: 10,
         erase_loop: Ns(1_300_000),

@@ -370,6 +370,7 @@ impl Default for Drive {
             timing: NandTiming {
                 read: vec![Ns(READ)],
                 program: vec![Ns(PROGRAM)],
+                slc: None,
                 page_types: PageTypes::InTurn,
                 program_pulses: 4,
                 erase_loop: Ns(ERASE_LOOP),
@@ -399,6 +400,7 @@ impl Default for Drive {
                 sectors: SectorRules::default(),
                 gc_pages_in_flight: 4,
                 gc_copybacks: 0,
+                slc_fold_after: None,
                 throttle: Default::default(),
                 trim: Default::default(),
                 scheduler: TransactionSchedulerConfig::default(),

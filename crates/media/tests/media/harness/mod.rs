@@ -28,6 +28,7 @@ pub fn timing() -> NandTiming {
     NandTiming {
         read: READ.map(Ns).to_vec(),
         program: PROGRAM.map(Ns).to_vec(),
+        slc: None,
         page_types: PageTypes::InTurn,
         program_pulses: 4,
         erase_loop: Ns(LOOP),
