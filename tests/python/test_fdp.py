@@ -57,7 +57,8 @@ def test_isolation_for_good_shares_nothing():
 
 def test_what_breaks_is_told_of_the_handle_whose_it_is():
     broken = {"nand__program_failures": 1e-3, "nand__erase_failures": 1e-3}
-    result = cache(handles("initially", "persistently"), ftl__over_provisioning=0.3, ftl__gc_reserve_blocks=2, **broken)
+    more = {"geometry__blocks_per_plane": 160, "ftl__over_provisioning": 0.3, "ftl__gc_reserve_blocks": 2}
+    result = cache(handles("initially", "persistently"), **broken, **more)
     fdp, bad = result.fdp, result.bad_blocks
     assert fdp is not None
     assert bad is not None

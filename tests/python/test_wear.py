@@ -69,6 +69,21 @@ def test_a_drive_without_spare_blocks_answers_writes_with_an_error_and_says_so()
     assert "over: the drive takes no more writes" in console.file.getvalue()
 
 
+def test_what_is_programmed_again_is_decided_again():
+    cores = {"cores": 1, "clock": "1GHz", "transaction": 50_000}
+    sets = {"nand__program_failures": 2e-3, "firmware": cores, "controller__write_completion": "program"}
+    result = drive(**sets).run(writes(4_000), prefill="full", check="full")
+    broken = result.bad_blocks
+    assert broken is not None
+    assert broken.program_failures > 0
+    # One core that takes 50 us for each page is busy always: pages wait for it when one of their block fails.
+    assert broken.pages_programmed_again > broken.program_failures
+    assert result.document["firmware"]["counters"]["waits"] > 0
+    parts = [entry["parts_ns"] for entry in result.document["attribution"]["write"]]
+    assert all(entry["firmware"] > 0 for entry in parts)
+    assert any(entry.get("program_failure", 0) > 0 for entry in parts)
+
+
 def test_an_aged_drive_is_a_snapshot(tmp_path):
     aged = drive(nand__erase_failures=1e-3)
     first = aged.run(writes(1_000), prefill="raw", snapshots=tmp_path)
