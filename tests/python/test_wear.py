@@ -21,7 +21,7 @@ SMALL = {
     "ftl__over_provisioning": 0.6,
 }
 HINTED = {"policy": "hinted", "streams": 2}
-FDP = {"policy": "fdp", "handles": ["initially-isolated", "initially-isolated"]}
+ISOLATED = {"policy": "fdp", "handles": ["initially-isolated", "persistently-isolated"]}
 
 
 def drive(**sets: object):
@@ -123,7 +123,7 @@ def test_level_wear_is_less_far_apart():
             {"nand__erase_failures": 0.1, "ftl__streams": HINTED, "ftl__stream_channels": [[0], [1]]},
             "nand.erase_failures",
         ),
-        ({"ftl__wear_leveling": "threshold", "ftl__streams": FDP}, "ftl.wear_leveling"),
+        ({"ftl__wear_leveling": "threshold", "ftl__streams": ISOLATED}, "ftl.wear_leveling"),
     ],
 )
 def test_what_makes_no_sense_names_its_key(sets, words):

@@ -41,7 +41,9 @@ impl PlacementBook {
         let holds = (0..geometry.groups()).map(BlockGroup).map(|group| {
             let record = ftl.group(group);
             let (kind, moves) = (record.stream / 2, record.stream % 2 == 1);
-            (record.write_pointer > 0).then_some(Holding { handle: kind, moves })
+            // What made way so that wear is level lies together, whatever its handles, as what is moved of all of them does.
+            let handle = if usize::from(kind) < isolation.len() { kind } else { 0 };
+            (record.write_pointer > 0).then_some(Holding { handle, moves })
         });
         let counts = PlacementCounts::default();
         let mut book = Self { holds: holds.collect(), handle_of, counts, isolation, failed: 0 };
@@ -190,8 +192,9 @@ impl PlacementBook {
     pub fn compare(&self, view: &View<'_>) -> Checked {
         let Some(units) = view.ftl.reclaim_units() else { return Ok(()) };
         let (seen, told) = (&self.counts, units.counts());
-        // Of a group that is refreshed, or failed, nothing is told when that begins.
-        let refreshed = view.ftl.counters().refreshed_groups + self.failed;
+        // Of a group that is refreshed, makes way or failed nothing is told when that begins.
+        let counters = view.ftl.counters();
+        let refreshed = counters.refreshed_groups + counters.leveled_groups + self.failed;
         let reallocated = seen.media_reallocated..=seen.media_reallocated + refreshed;
         let same = (&seen.handles, &seen.shared, seen.invalid_identifiers)
             == (&told.handles, &told.shared, told.invalid_identifiers);
@@ -199,7 +202,7 @@ impl PlacementBook {
             same && reallocated.contains(&told.media_reallocated),
             ReclaimUnits,
             view.now,
-            "the drive counted {told:?}, and {seen:?} were seen, {refreshed} groups refreshed or failed"
+            "the drive counted {told:?}, and {seen:?} were seen, {refreshed} groups refreshed, levelled or failed"
         );
         Ok(())
     }

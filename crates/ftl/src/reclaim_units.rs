@@ -80,10 +80,11 @@ impl ReclaimUnits {
         *self = Self::new(self.told.clone());
     }
 
-    /// Of the reclaim units that a stream fills.
+    /// Of the reclaim units that a stream fills. What makes way so that wear is level has one beside those of handles, which are all
+    /// initially isolated then.
     fn units_of(&mut self, stream: Stream) -> &mut UnitCounts {
-        let (_, shared) = self.told.moves_of(stream.kind());
-        if stream.is_of_moves() && shared {
+        let levels = stream.kind() as usize >= self.told.handles.len();
+        if stream.is_of_moves() && (levels || self.told.moves_of(stream.kind()).1) {
             &mut self.counts.shared
         } else {
             &mut self.counts.handles[stream.kind() as usize].units

@@ -20,7 +20,18 @@ pub(super) fn level(dice: &mut Dice, world: &mut World) {
             if value_at(drive, "ftl.wear_leveling.cycles").is_some() {
                 put_at(drive, "ftl.wear_leveling.cycles", i64::from(dice.small(1, 3)));
             }
+            if dice.of("levelled handles").chance(60) {
+                shares_moves(drive);
+            }
         });
+    }
+}
+
+/// What is moved of all placement handles lies together.
+fn shares_moves(drive: &mut toml::Table) {
+    let handles = value_at(drive, "ftl.streams.handles").and_then(toml::Value::as_array).map(Vec::len);
+    if let Some(handles) = handles {
+        put_at(drive, "ftl.streams.handles", vec!["initially-isolated"; handles]);
     }
 }
 

@@ -1,11 +1,12 @@
 //! Static wear levelling against the ideal, in which all groups are worn out together.
 
+use ninescope_ftl::policies::stream_choice::fdp::{Fdp, Isolation};
 use ninescope_ftl::policies::wear_leveling::{dual_pool::DualPool, threshold::Threshold};
 use ninescope_ftl::policies::wear_out::fixed::Fixed;
-use ninescope_ftl::policies::{FreeBlockChoiceConfig, WearLevelingConfig, WearOutConfig};
+use ninescope_ftl::policies::{FreeBlockChoiceConfig, StreamChoiceConfig, Told, WearLevelingConfig, WearOutConfig};
 use ninescope_ftl::{BreakdownConfig, Ftl, FtlConfig, FtlError, InstantDriver};
 use ninescope_kernel::RandomStream;
-use ninescope_model::{BlockGroup, Geometry, Lpa};
+use ninescope_model::{BlockGroup, Geometry, Lpa, Stream};
 
 /// Two pools of 80 groups of 64 units, three quarters of which the host sees.
 fn config(wear_leveling: WearLevelingConfig, wears_out_after: Option<u32>) -> FtlConfig {
@@ -82,6 +83,47 @@ fn without_it_data_that_lies_still_keeps_its_groups_unworn_and_with_it_none_is_f
             // worth of moves for each `cycles` groups that are written, or fewer where the threshold is just passed.
             let more = counters.write_amplification() / plain.counters().write_amplification() - 1.0;
             assert!(more < 2.0 / f64::from(cycles), "{policy:?}: {more} more is written");
+        }
+    }
+}
+
+/// Two placement handles, by one of which is written what is written over and over, and by the other what lies still: that keeps its handle
+/// when it makes way.
+#[test]
+fn what_makes_way_keeps_its_handle() {
+    for (policy, spread) in leveled(4) {
+        let stream_choice = StreamChoiceConfig::Fdp(Fdp { handles: vec![Isolation::InitiallyIsolated; 2] });
+        let config = FtlConfig { stream_choice, ..config(policy.clone(), None) };
+        let mut ftl = Ftl::new(&config).expect("enough spare blocks");
+        let (units, mut stream) = (ftl.logical_units(), RandomStream::new(1, "test", "hot"));
+        let handle_of = |unit: u32| u8::from(unit >= units / 3);
+        let mut driver = InstantDriver::new(&mut ftl);
+        for write in 0..1_200_000 {
+            let unit = if write < units { write } else { stream.below(u64::from(units / 3)) as u32 };
+            let told = Told { stream: handle_of(unit), sectors: 8 };
+            driver.write_told(Lpa(unit), told).expect("it is never full");
+        }
+        for pool in erases(&ftl).chunks(80) {
+            let (least, most) = (pool.iter().min().copied(), pool.iter().max().copied());
+            assert!(most.unwrap_or(0) - least.unwrap_or(0) <= spread, "{policy:?}: {least:?} to {most:?}");
+        }
+        let (counters, counts) = (ftl.counters(), ftl.reclaim_units().expect("handles").counts());
+        let [hot, cold] = [0, 1].map(|handle| counts.handles[handle]);
+        // What lies still is moved for no other reason, and little else makes way.
+        let share = cold.moved_units as f64 / counters.leveled_units as f64;
+        assert!(counters.leveled_groups > 20 && (0.9..=1.0).contains(&share), "{policy:?}: {share}, {counters:?}");
+        assert_eq!(cold.host_units, u64::from(units - units / 3), "written once");
+        assert_eq!(hot.moved_units + cold.moved_units, counters.gc_units);
+        // Each reclaim unit that was begun is erased, or holds something.
+        let all = [hot.units, cold.units, counts.shared];
+        let (begun, erased) = all.iter().fold((0, 0), |sum, of| (sum.0 + of.begun, sum.1 + of.erased));
+        let in_use = (0..ftl.geometry().groups()).filter(|&group| ftl.group(BlockGroup(group)).write_pointer > 0);
+        assert_eq!(begun - erased, in_use.count() as u64);
+        assert!(counts.shared.begun >= counters.leveled_groups / 2, "{counts:?}");
+        for unit in (0..units).map(Lpa) {
+            assert_eq!(ftl.handle_of(unit), u32::from(handle_of(unit.0)));
+            let of = ftl.stream_of(ftl.translate(unit));
+            assert!(of.is_of_moves() || of == Stream::of_writes(ftl.handle_of(unit)), "unit {unit} lies in {of:?}");
         }
     }
 }

@@ -304,8 +304,8 @@ fn check_leveling(drive: &LoadedDrive) -> Result<(), Error> {
         let message = "where clean data is kept apart, data that lies still is not: wear is not levelled there";
         return Err(drive.error_between(&[leveling, streams()], message));
     }
-    if section.streams.chosen().placement().is_some() {
-        let message = "groups that make way so that wear is level are of no reclaim unit: a drive has one of the two";
+    if section.streams.isolates() {
+        let message = "what makes way so that wear is level lies together, and handles that are persistently isolated do not: a drive has one of the two";
         return Err(drive.error_between(&[leveling, streams()], message));
     }
     if of_writes.max(of_moves) >= Stream::KINDS_MAX {
