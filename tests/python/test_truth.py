@@ -26,6 +26,7 @@ NUMBERS = {"five": 5, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty":
 FOREIGN_OPTIONS = {
     *("--all", "--test", "--bin", "--release", "--locked", "--check"),  # of cargo
     *("--output-format", "--version"),  # of fio
+    "--with",  # of the random worlds
 }
 
 
