@@ -46,6 +46,8 @@ struct Held {
     pages: u32,
     /// Which of all groups it is that were opened.
     opened: u64,
+    /// Which of all pages was its last one.
+    written: u64,
 }
 
 /// Merges.
@@ -67,8 +69,9 @@ pub struct BlockMapBook {
     /// By logical block modulo the pools: its pool.
     pool_of: Vec<Option<Pool>>,
     seen: Merges,
-    /// Groups opened so far.
+    /// Groups opened and pages written so far.
     opened: u64,
+    written: u64,
     /// Counting began while something was under way.
     began_later: bool,
 }
@@ -86,6 +89,7 @@ impl BlockMapBook {
             pool_of: vec![None; geometry.pools() as usize],
             seen: Merges::default(),
             opened: 0,
+            written: 0,
             began_later: false,
         };
         let logs = map.pools.iter().flat_map(|pool| &pool.logs).map(|log| (log.group, Role::Log));
@@ -190,6 +194,8 @@ impl BlockMapBook {
             Held { opened: self.opened, ..Held::new(role) }
         });
         let was_known = held.block.is_some();
+        self.written += 1;
+        held.written = self.written;
         held.gets(offset, lpa, self.pages);
         if let (None, Role::Log | Role::Sequential, Some(block)) = (before, role, held.block)
             && let Some(log) = self.beginning_of(view, block)
@@ -302,20 +308,24 @@ impl BlockMapBook {
         self.agrees(view, group, holds, "holds what it may not")?;
         if self.count(view, pool, held.role) > most {
             // One that had all of its logical block took the place of its data without a copy.
-            self.some_were_whole(view, pool, group);
+            self.some_were_whole(view, (pool, held.role), group, most);
         }
         let count = self.count(view, pool, held.role);
         self.agrees(view, group, count <= most, &format!("is one of {count} in pool {pool}"))
     }
 
     /// Logs of a pool that hold all there is of their logical block take the place of what held it, besides one.
-    fn some_were_whole(&mut self, view: &View<'_>, pool: Pool, but: u32) {
+    fn some_were_whole(&mut self, view: &View<'_>, (pool, role): (Pool, Role), but: u32, most: u32) {
         let per_pool = view.ftl.geometry().blocks_per_plane;
         let groups = self.groups.range(pool.0 * per_pool..(pool.0 + 1) * per_pool);
         let logs = groups.filter(|(group, held)| **group != but && held.is_beginning());
-        let logs: Vec<u32> = logs.map(|(group, _)| *group).collect();
-        // Of BAST the one that makes way is erased with it, or has been.
-        for log in logs {
+        // That which was written longest ago makes way, and no more do than have to.
+        let mut logs: Vec<(u64, u32)> = logs.map(|(group, held)| (held.written, *group)).collect();
+        logs.sort_unstable();
+        for (_, log) in logs {
+            if self.count(view, pool, role) <= most {
+                break;
+            }
             self.was_whole(view, log);
         }
     }
@@ -379,7 +389,7 @@ impl BlockMapBook {
 
 impl Held {
     fn new(role: Role) -> Self {
-        Self { role, block: None, of_one: true, in_place: true, pages: 0, opened: 0 }
+        Self { role, block: None, of_one: true, in_place: true, pages: 0, opened: 0, written: 0 }
     }
 
     /// A page holds a unit, or nothing.
