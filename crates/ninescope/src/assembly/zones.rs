@@ -143,6 +143,7 @@ fn check_others(drive: &LoadedDrive) -> Result<(), Error> {
     let by_sector = nand
         .as_ref()
         .is_some_and(|nand| nand.read_moves == ReadMoves::Sectors || nand.program_moves == ProgramMoves::Sectors);
+    let of_nand = |is: &dyn Fn(&crate::config::NandConfig) -> bool| nand.as_ref().is_some_and(is);
     let has_code = nand.as_ref().is_some_and(|nand| nand.ecc.is_some() || nand.edc.is_some());
     let others = [
         ("dram", drive.config.dram.is_some()),
@@ -153,6 +154,10 @@ fn check_others(drive: &LoadedDrive) -> Result<(), Error> {
         ("refresh", drive.config.refresh.is_some()),
         (if nand.as_ref().is_some_and(|nand| nand.ecc.is_some()) { "nand.ecc" } else { "nand.edc" }, has_code),
         ("nand.read_moves", by_sector),
+        ("nand.program_failures", of_nand(&|nand| nand.program_failures.is_some_and(|share| share > 0.0))),
+        ("nand.erase_failures", of_nand(&|nand| nand.erase_failures.is_some_and(|share| share > 0.0))),
+        ("nand.factory_bad_blocks", of_nand(&|nand| nand.factory_bad_blocks.is_some_and(|share| share > 0.0))),
+        ("nand.wear_out", of_nand(&|nand| nand.wear_out.is_some())),
         ("ftl.merges", ftl.merges == Merges::Sectors),
         ("ftl.map", ftl.map != plain.map),
         ("ftl.wear_leveling", ftl.wear_leveling != plain.wear_leveling),
