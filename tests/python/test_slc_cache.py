@@ -110,3 +110,14 @@ def test_times_of_such_pages_without_such_blocks_are_refused():
         ninescope.Drive.from_file(ROOT / "examples/drives/demo.toml").with_(nand__slc_read="20us").run(
             burst()
         )
+
+
+def test_a_block_of_the_cache_takes_a_cycle_for_a_third_of_the_bytes():
+    result = drive(ftl__slc_cache__when_full="wait", nand__endurance_cycles=3000).run(burst(), prefill="none")
+    cache, endurance = result.slc_cache, result.endurance
+    assert cache is not None
+    assert endurance is not None
+    flash = result.document["waf"]["flash_bytes"]
+    raw = 16 * 2 * 96 * 96 * 16 * 1024
+    passes = 3000 * raw / (flash + 2 * cache.written_bytes)
+    assert endurance.lifetime.passes == pytest.approx(passes, rel=1e-6)

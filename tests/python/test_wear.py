@@ -67,6 +67,9 @@ def test_a_drive_without_spare_blocks_answers_writes_with_an_error_and_says_so()
     print_result(result, console)
     assert "too few blocks are left" in console.file.getvalue()
     assert "over: the drive takes no more writes" in console.file.getvalue()
+    assert result.endurance is not None
+    assert result.endurance.lifetime.passes is None
+    assert "over" in (result.endurance.lifetime.reason or "")
 
 
 def test_what_is_programmed_again_is_decided_again():

@@ -18,11 +18,9 @@ def facts(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the lines of a result about lifetime and cost, as far as they say something."""
     endurance: Mapping[str, Any] = document.get("endurance") or {}
     lifetime: Mapping[str, Any] = endurance.get("lifetime") or {}
-    if (document.get("bad_blocks") or {}).get("read_only"):
-        yield "lifetime", "over: the drive takes no more writes"
-    elif lifetime.get("passes") is not None:
+    if lifetime.get("passes") is not None:
         yield "lifetime", "; ".join([_lifetime(endurance, lifetime), *_in_steady_state(document, lifetime)])
-    elif "unknown" in (lifetime.get("reason") or ""):
+    elif any(word in (lifetime.get("reason") or "") for word in ("unknown", "over")):
         yield "lifetime", lifetime["reason"]
     cost: Mapping[str, Any] = document.get("cost") or {}
     if cost.get("total") is not None:

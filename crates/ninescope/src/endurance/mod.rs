@@ -108,7 +108,10 @@ pub fn of_run(device: &Seen<'_>, config: &DriveConfig, logical_bytes: u64, elaps
     let prices: Vec<_> = worn.iter().zip(&bit_costs).map(price).collect();
     let cost = Cost::of(&prices, logical_bytes, iops(device, elapsed));
     let media: Vec<_> = worn.iter().map(|(name, worn)| (*name, MediumEndurance::of(worn, window))).collect();
-    let lifetime = Lifetime::of(&media, window, logical_bytes, config.endurance.dwpd_years);
+    let mut lifetime = Lifetime::of(&media, window, logical_bytes, config.endurance.dwpd_years);
+    if device.ftl.is_read_only() {
+        lifetime = lifetime.is_over();
+    }
     let media = media.into_iter().collect();
     (Endurance { method: METHOD, window_ns: window.ns, host_bytes: window.host_bytes, media, lifetime, wear_out }, cost)
 }
