@@ -201,7 +201,7 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
     "zns": ("zone-append", "none", [some("ftl", "host_units")]),
     "zrwa": (
         "zrwa-log",
-        "none",
+        "footprint",
         [
             some("zns", "zrwa", "overwritten_units"),
             some("zns", "zrwa", "implicit_commits"),

@@ -162,3 +162,34 @@ def test_a_log_that_a_trace_cannot_go_through_is_named(tmp_path, log, words, mes
     )
     with pytest.raises(ninescope.ConfigError, match=re.escape(message)):
         drive().run(workload)
+
+
+@pytest.mark.parametrize(
+    ("settings", "key"),
+    [
+        ({"nand__program_failures": 1e-4}, "nand.program_failures"),
+        ({"nand__erase_failures": 1e-4}, "nand.erase_failures"),
+        ({"nand__factory_bad_blocks": 0.01}, "nand.factory_bad_blocks"),
+        ({"nand__wear_out": {"policy": "fixed", "cycles": 100}}, "nand.wear_out"),
+    ],
+)
+def test_blocks_that_break_do_not_go_with_zones(settings, key):
+    with pytest.raises(ninescope.ConfigError, match=re.escape(key)):
+        drive(**settings).run(job(rw="write", bs="64k", size="24MiB"))
+
+
+@pytest.mark.parametrize("prefill", ["none", "full"])
+def test_a_log_says_itself_what_its_zones_hold(prefill):
+    with pytest.raises(ninescope.ConfigError, match=r"zone_log\.full"):
+        drive().run(ninescope.Workload.job_file(LOG), prefill=prefill)
+
+
+def test_a_log_of_a_trace_says_how_much_it_holds(tmp_path):
+    trace, path = tmp_path / "trace.csv", tmp_path / "log.toml"
+    trace.write_text("0,W,0,4096\n")
+    path.write_text('[zone_log]\nblock = "16k"\n')
+    workload = ninescope.Workload.trace(
+        trace, format="csv:time=1[us],op=2,offset=3[B],size=4[B]", zone_log=path
+    )
+    with pytest.raises(ninescope.ConfigError, match=r"zone_log\.size is absent"):
+        drive().run(workload)

@@ -256,6 +256,9 @@ def _prepared(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if workload.get("host_cache"):
         full = workload["host_cache"].get("initial") == "full"
         held = "the blocks of a full cache" if full else "no block of the cache"
+    if workload.get("zone_log"):
+        full = workload["zone_log"].get("full", True)
+        held = "what the log on zones holds at the beginning" if full else "no block of the log"
     text = {
         "footprint": f"held {held}, and nothing else",
         "full": "was full",

@@ -127,6 +127,7 @@ fn through(
     let BehindCache { workload, filled } = match before_drive {
         BeforeDrive::Cache(cache) => behind_cache(cache, &assembly, trace).map_err(wrong)?,
         BeforeDrive::Log(log) => {
+            zones::check_prefill(request, log.full)?;
             let (log, filled) = zones::in_log(log, &assembly, trace).map_err(wrong)?;
             BehindCache { workload: Box::new(log), filled }
         }
@@ -298,6 +299,10 @@ impl Trace {
 
     /// The summary of a trace that goes to a log on zones, which holds so much.
     fn within_log(&mut self, summary: TraceSummary, log: &ZoneLogConfig) -> Result<TraceSummary, Error> {
+        if log.size.0 == 0 {
+            let name = self.source.zone_log.clone().unwrap_or_default();
+            return Err(Error::Input(format!("{}: zone_log.size is absent: what the log holds", name.display())));
+        }
         if summary.max_address > log.size.0 && self.source.addresses != Some(AddressPolicy::Wrap) {
             let (reach, room) = (gibibytes(summary.max_address), log.size);
             let others = if self.source.addresses.is_some() { "wrap" } else { "wrap or compact" };

@@ -41,6 +41,21 @@ pub fn filled(
     Ok((0..assembly.ftl.logical_units / zones.size).filter(is_touched).map(of_zone).collect())
 }
 
+/// That a drive is not filled otherwise than the log on its zones believes.
+///
+/// # Errors
+/// [`Error::Input`] that names the key.
+pub(super) fn check_prefill(request: &RunRequest, full: bool) -> Result<(), Error> {
+    let problem = match request.prefill {
+        PrefillMode::None if full => {
+            "leaves the zones empty that the log has filled: zone_log.full = false goes with it"
+        }
+        PrefillMode::Full => "fills zones that the log takes for empty: it says itself what it holds (zone_log.full)",
+        _ => return Ok(()),
+    };
+    Err(Error::Input(format!("prefill: {problem}")))
+}
+
 /// Puts a log on the zones of the drive in front of them. Returns what it asks of them, and units of those that it believes to be full.
 ///
 /// # Errors
