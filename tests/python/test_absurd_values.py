@@ -66,6 +66,15 @@ DRIVES: dict[str, tuple[str, list[str]]] = {
         ],
     ),
     "a map in flash": ("ssr-dynamic", [*SMALL, "ftl.map=entries"]),
+    "blocks of one bit in a cell": (
+        "ssr-dynamic",
+        [
+            *SMALL,
+            'ftl.slc_cache={fixed_blocks=1,borrowed_blocks=2,fold_after="1ms"}',
+            "nand.slc_read=25us",
+            "nand.slc_program=200us",
+        ],
+    ),
     "a map of blocks": ("ssr-dynamic", [*SMALL, *OF_PAGES, "ftl.map=bast"]),
     "a map of blocks that share logs": ("ssr-dynamic", [*SMALL, *OF_PAGES, "ftl.map=fast"]),
     "one memory for all": (
