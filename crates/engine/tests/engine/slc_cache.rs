@@ -72,7 +72,7 @@ fn borrowed_blocks_end_where_collection_would_begin() {
         other => panic!("{other:?}"),
     };
     let cached = 2 * (24 - 1 - beyond - 1);
-    let device = bench.run(closed((0..cached + 1).map(|number| write(page(number % 90), PAGE)).collect()));
+    let device = bench.run(closed((0..=cached).map(|number| write(page(number % 90), PAGE)).collect()));
     let found = latencies(&device);
     assert!(found[..cached as usize].iter().all(|&latency| latency == PROGRAM), "{found:?}");
     assert_eq!(found[cached as usize], PROGRAMS[0]);

@@ -153,7 +153,7 @@ fn nothing_is_cached_before_a_run() {
     assert_eq!((ftl.counters().slc_units, ftl.slc_groups(Pool(0))), (0, 0));
     // Those that are kept for the cache stay free.
     (0..2_000).for_each(|write_of| write(&mut ftl, [write_of * 7 % 240]));
-    assert!(ftl.free_groups(Pool(0)) >= 1 + 3, "{} are free", ftl.free_groups(Pool(0)));
+    assert!(ftl.free_groups(Pool(0)) > 3, "{} are free", ftl.free_groups(Pool(0)));
 }
 
 /// Any writes on any drive that is accepted, however little is spare.

@@ -55,6 +55,7 @@ impl Lifetime {
 
 impl Lifetime {
     /// The same of a drive that takes no more writes: nothing of it is left.
+    #[must_use]
     pub fn is_over(self) -> Self {
         let reason = Some("over: the drive takes no more writes".to_owned());
         Self { passes: None, years: None, host_bytes: None, dwpd: None, reason, ..self }

@@ -45,6 +45,7 @@ macro_rules! trace_formats {
         /// A format of request logs.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
+        #[allow(clippy::large_enum_variant)] // a trace has one
         pub enum TraceFormat {
             $(#[doc = $summary] $variant,)+
             /// Text in columns, as the description says.
@@ -84,6 +85,7 @@ macro_rules! trace_formats {
         }
 
         /// A parser of any format.
+        #[allow(clippy::large_enum_variant)] // a trace has one
         pub(super) enum AnyParser {
             $($variant($module::Parser),)+
             Csv(csv::Parser),
