@@ -210,7 +210,7 @@ def test_time_and_space_shrink_together(module):
     large = module.Load("fileserver", Settings(quick=False))
     small = module.Load("fileserver", Settings(quick=True))
     of_large, of_small = large.file_system(1.0), small.file_system(1.0)
-    assert of_large["files"] == 8 * of_small["files"] == 3_200
+    assert of_large["files"] == 8 * of_small["files"] == 3_120
     assert (of_large["page_cache"], of_small["page_cache"]) == ("1048576KiB", "131072KiB")
     assert (of_large["dirty_expire"], of_small["dirty_expire"]) == ("30000000000ns", "3750000000ns")
     assert of_large["rate_ops"] == of_small["rate_ops"] == 665
@@ -233,7 +233,7 @@ def test_each_file_system_writes_a_part_of_its_size(module):
         else:
             written[name] = f"{found['files'] * {'fileserver': 128, 'varmail': 16}[name]}KiB"
     assert written == {
-        "fileserver": f"{400 << 10}KiB",
+        "fileserver": f"{390 << 10}KiB",
         "webserver": f"{1000 << 10}KiB",
         "varmail": f"{260 << 10}KiB",
         "oltp": f"{320 << 10}KiB",
