@@ -831,11 +831,11 @@ impl Ftl {
 
     /// The same, whatever is to be left alone. False where no group is free.
     fn open_any_group(&mut self, pool: Pool, stream: Stream) -> bool {
-        if self.slc_cache.is_some() && !self.next_is_slc(pool, stream) && self.goes_on_with_left(pool, stream) {
+        let is_slc = self.next_is_slc(pool, stream);
+        if self.slc_cache.is_some() && !is_slc && self.goes_on_with_left(pool, stream) {
             return true;
         }
         let most_worn = self.most_worn_free(pool, stream);
-        let is_slc = self.next_is_slc(pool, stream);
         let record = &mut self.pools[pool.index()];
         if record.free.is_empty() {
             return false;
@@ -852,7 +852,7 @@ impl Ftl {
         block.state = GroupState::Open;
         block.stream = stream.0 as u8;
         if is_slc {
-            self.opened_beside_slc(pool, group, is_slc);
+            self.opened_as_slc(pool, group);
         }
         if self.chooses_streams {
             self.stream_choice.opened(BlockGroup(group), stream);

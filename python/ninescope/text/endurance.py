@@ -20,8 +20,8 @@ def facts(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     lifetime: Mapping[str, Any] = endurance.get("lifetime") or {}
     if lifetime.get("passes") is not None:
         yield "lifetime", "; ".join([_lifetime(endurance, lifetime), *_in_steady_state(document, lifetime)])
-    elif any(word in (lifetime.get("reason") or "") for word in ("unknown", "over")):
-        yield "lifetime", lifetime["reason"]
+    elif "unknown" in (reason := lifetime.get("reason") or "") or reason.startswith("over:"):
+        yield "lifetime", reason
     cost: Mapping[str, Any] = document.get("cost") or {}
     if cost.get("total") is not None:
         words = f"as much as {quantity(cost['total'] * 1e9, 'B')} of TLC flash"

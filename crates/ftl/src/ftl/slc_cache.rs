@@ -63,12 +63,6 @@ impl Ftl {
         self.slc_cache.as_ref().map(|cache| &cache.rules)
     }
 
-    /// Whether some groups may hold one bit in a cell.
-    #[inline]
-    pub fn has_slc_cache(&self) -> bool {
-        self.slc_cache.is_some()
-    }
-
     /// From now on what the host writes goes to groups of one bit in a cell, as long as there are such.
     pub fn begin_slc_cache(&mut self) {
         if let Some(cache) = &mut self.slc_cache {
@@ -194,10 +188,10 @@ impl Ftl {
         }
     }
 
-    /// The next group of a stream holds one bit in a cell, if that of the host may.
+    /// A group was opened that holds one bit in a cell.
     #[cold]
-    pub(super) fn opened_beside_slc(&mut self, pool: Pool, group: u32, is_slc: bool) {
-        if let Some(cache) = self.slc_cache.as_mut().filter(|_| is_slc) {
+    pub(super) fn opened_as_slc(&mut self, pool: Pool, group: u32) {
+        if let Some(cache) = &mut self.slc_cache {
             cache.groups.set(group as usize);
             cache.pools[pool.index()].in_use += 1;
         }

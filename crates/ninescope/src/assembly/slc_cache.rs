@@ -7,7 +7,7 @@ use ninescope_model::Geometry;
 use ninescope_tier::PlacementConfig;
 
 use super::key_of_breakdown;
-use crate::config::{Cell, DriveConfig, FtlSection, LoadedDrive};
+use crate::config::{Cell, DriveConfig, FtlSection, LoadedDrive, SlcCacheSection};
 use crate::error::Error;
 use ninescope_engine::MergeBy;
 
@@ -87,19 +87,24 @@ pub fn check(drive: &LoadedDrive, ftl: &FtlConfig) -> Result<(), Error> {
         ("scheduler.merge_by", scheduler.merge_by != MergeBy::Page),
         ("nand.die_failures", fails),
         (broken.unwrap_or_default(), broken.is_some()),
-        ("ftl.gc_trigger.policy", section.gc_trigger.chosen().holds_host_at(ftl.reserve_groups).is_some()),
-        ("ftl.gc_trigger", cache.fold_after.is_some() && section.gc_trigger.chosen().timing().is_some()),
     ];
     match others.into_iter().find(|(_, given)| *given) {
-        Some(("ftl.gc_trigger.policy", _)) => {
-            let message = "has host writes wait for garbage collection, and does not go with blocks of one bit in a cell (ftl.slc_cache)";
-            Err(drive.error_at("ftl.gc_trigger", message))
-        }
-        Some(("ftl.gc_trigger", _)) => {
-            let message = "goes by the rest of dies itself, and does not go with ftl.slc_cache.fold_after";
-            Err(drive.error_at("ftl.gc_trigger", message))
-        }
         Some((key, _)) => Err(drive.error_at(key, "does not go with blocks of one bit in a cell (ftl.slc_cache)")),
-        None => Ok(()),
+        None => check_trigger(drive, ftl, cache),
     }
+}
+
+/// What garbage collection is begun by leaves the cache its part.
+fn check_trigger(drive: &LoadedDrive, ftl: &FtlConfig, cache: &SlcCacheSection) -> Result<(), Error> {
+    let trigger = drive.config.ftl.gc_trigger.chosen();
+    let refused = |message: &str| Err(drive.error_at("ftl.gc_trigger", message));
+    if trigger.holds_host_at(ftl.reserve_groups).is_some() {
+        return refused(
+            "has host writes wait for garbage collection, and does not go with blocks of one bit in a cell (ftl.slc_cache)",
+        );
+    }
+    if cache.fold_after.is_some() && trigger.timing().is_some() {
+        return refused("goes by the rest of dies itself, and does not go with ftl.slc_cache.fold_after");
+    }
+    Ok(())
 }

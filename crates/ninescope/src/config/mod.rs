@@ -22,7 +22,8 @@ pub(crate) use diagnostics::{nearest_location, with_suggestion};
 pub(crate) use dram::DRAM_BANKS;
 pub use dram::{DramConfig, TransferTime};
 pub use drive::{
-    Acknowledge, CacheParts, DriveConfig, EnduranceSection, FtlSection, Merges, NamespaceConfig, TierSection,
+    Acknowledge, CacheParts, DriveConfig, EnduranceSection, FtlSection, Merges, NamespaceConfig, SlcCacheSection,
+    TierSection,
 };
 pub use firmware::FirmwareConfig;
 pub use flash::{
