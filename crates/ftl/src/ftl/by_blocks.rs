@@ -372,6 +372,8 @@ impl Ftl {
     fn group_of_merge(&mut self, pool: Pool) -> Option<u32> {
         let merge = self.block_map.as_mut()?.pools[pool.index()].merge.as_mut()?;
         merge.filled += 1;
+        // The page behind the host's last one is copied or left empty: it is too late for one of the host.
+        (merge.next, merge.comes) = (None, false);
         let of = merge.of;
         of.into.or_else(|| self.open_as(pool, of.block, Role::Data))
     }
