@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 
@@ -505,3 +506,36 @@ def test_the_example_is_sound():
     plan = search.plan()
     assert len(plan.refused) < plan.drawn / 4
     assert plan.short_requests == {"prxy_0": 28_000, "prxy_1": 28_000}
+
+
+def test_a_drive_that_comes_to_its_end_is_no_answer(tmp_path):
+    text = f"""
+    name = "ends"
+    maximise = "write_iops"
+    trials = 12
+    pruning = false
+
+    [final]
+    seeds = 1
+    candidates = 1
+
+    [drive]
+    file = "{ROOT / "examples/drives/wears-out.toml"}"
+
+    [workload]
+    rw = "randwrite"
+    bs = "16k"
+    iodepth = 8
+
+    [run]
+    requests = 8000
+    prefill = "full"
+
+    [parameters]
+    "nand.erase_failures" = [0.0000001, 0.3, 0.4]
+    """
+    record = search_here(textwrap.dedent(text), tmp_path / "out")
+    reasons = {trial.design["nand.erase_failures"]: trial.reason for trial in record.trials}
+    assert set(reasons) == {0, 1, 2}, "each of them, by its place"
+    assert reasons[0] == ""
+    assert all(reasons[chance].startswith("its drive became read-only on ") for chance in (1, 2))

@@ -152,6 +152,7 @@ def test_one_result_is_not_several(cli, lake):
             "free (in 1 of them both)",
         ),
         ([["emptied-blocks"]], "1 of 8 results is not steady, its drive empties blocks"),
+        ([["read-only"]] * 2, "2 of 8 results are not steady, their drives became read-only"),
     ],
 )
 def test_what_holds_is_said_of_why_results_are_not_steady(cli, tmp_path, reasons, note):

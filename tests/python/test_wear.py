@@ -7,6 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
+import ninescope
 from conftest import NATIVE, ROOT
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
@@ -60,7 +61,7 @@ def test_a_drive_without_spare_blocks_answers_writes_with_an_error_and_says_so()
     broken = result.bad_blocks
     assert broken is not None
     assert broken.read_only
-    assert broken.spare_blocks_left <= broken.blocks_of_group, "it may be over when two erases fail in a row"
+    assert broken.spare_blocks_left == 0, "whichever of its groups ran out"
     assert 0 < broken.refused_commands < 8_000
     assert result.document["requests"] == 8_000, "they complete"
     console = Console(file=io.StringIO(), width=150)
@@ -70,6 +71,41 @@ def test_a_drive_without_spare_blocks_answers_writes_with_an_error_and_says_so()
     assert result.endurance is not None
     assert result.endurance.lifetime.passes is None
     assert "over" in (result.endurance.lifetime.reason or "")
+
+
+def test_what_was_refused_counts_in_no_rate_and_makes_no_result_steady():
+    from ninescope.lab.compare import compare
+
+    result = drive(nand__erase_failures=0.1).run(writes(8_000), prefill="full")
+    broken, moved = result.bad_blocks, result.throughput["write"]
+    assert broken is not None
+    assert moved.failed == broken.refused_commands > 0
+    done = 8_000 - broken.refused_commands
+    assert moved.bytes == done * 16_384
+    seconds = result.document["measured_ns"] / 1e9
+    assert moved.iops == pytest.approx(done / seconds)
+    assert moved.bytes_per_second == pytest.approx(done * 16_384 / seconds)
+    assert result.cost is not None
+    assert result.cost.iops_per_cost == pytest.approx(moved.iops / result.cost.total)
+    assert result.document["jobs"][0]["write"]["total_ios"] == done, "fio counts none that failed either"
+    assert result.steadiness is not None
+    assert result.steadiness.is_steady is False
+    assert result.steadiness.reasons[0] == "read-only"
+    assert f"refused {broken.refused_commands} commands" in result.steadiness.words
+    assert f"failed {broken.refused_commands:,}" in " ".join(str(result).split())
+    # What a table, a figure and a comparison say of it.
+    healthy = drive(nand__erase_failures=1e-9).run(writes(8_000), prefill="full")
+    told = str(compare(healthy, result))
+    assert "drive became read-only, and its numbers are those of one that refuses writes" in " ".join(
+        told.split()
+    )
+
+
+def test_a_drive_of_which_only_reads_are_asked_has_refused_nothing():
+    reads = ninescope.Workload.job(rw="randread", bs="16k", iodepth=8, requests=2_000)
+    result = drive(nand__erase_failures=0.1).run(reads, prefill="full")
+    assert result.throughput["read"].failed == 0
+    assert result.steadiness is None
 
 
 def test_what_is_programmed_again_is_decided_again():

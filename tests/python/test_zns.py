@@ -119,12 +119,50 @@ def test_a_trace_goes_through_a_log_of_the_host(tmp_path):
     found = result.document["zone_log"]
     assert (found["written_blocks"], found["moved_blocks"]) == (12_288, 0)
     assert found["write_amplification"] == 1
+    assert result.zone_log is not None
+    assert (result.zone_log.written_blocks, result.zone_log.write_amplification) == (12_288, 1)
+    assert result.hints["log_write"].latency.count == 12_288
+    assert result.hints["log_write"].latency.mean_ns == result.document["hints"]["log_write"]["mean_ns"]
     assert result.zns is not None
     assert (result.zns.commands["append"], result.zns.commands["write"]) == (12_288, 0)
     assert not any(result.zns.errors.values())
     assert result.document["hints"]["log_write"]["count"] == 12_288
     assert result.document["workload"]["zone_log"]["size"] == "96MiB"
     assert "zone log" in str(result)
+
+
+@pytest.mark.parametrize(
+    ("logs", "named", "note"),
+    [
+        (1, 1, "changes nothing of a log on zones that is one"),
+        (2, 9, "`stream` of the trace is 9, and zone_log.logs has 0 to 1, which takes it"),
+        (2, 1, ""),
+    ],
+)
+def test_streams_that_a_log_does_not_have_are_noted(tmp_path, cli, logs, named, note):
+    path = tmp_path / "trace.csv"
+    path.write_text("".join(f"{1000 * at},W,{at * 4096},4096,{named * (at % 2)}\n" for at in range(64)))
+    columns = "csv:time=1[us],op=2,offset=3[B],size=4[B],stream=5"
+    log = tmp_path / "log.toml"
+    log.write_text(f'[zone_log]\nsize = "1MiB"\nblock = "4k"\nfull = false\nlogs = {logs}\n')
+    notes = drive().run(ninescope.Workload.trace(path, format=columns, zone_log=log)).document["notes"]
+    found = [each for each in notes if "stream" in each]
+    assert [note in each for each in found] == ([True] if note else [])
+    told = cli("trace", "stat", path, "--format", columns).out
+    assert f"32 writes name one, at most {named}" in told
+
+
+def test_a_job_for_zones_is_checked_with_its_drive(cli, tmp_path):
+    refused = cli("check", LOG)
+    assert refused.code == 2
+    assert "zones" in refused.err
+    assert cli("check", LOG, "--drive", DRIVE).out == f"{LOG}: job, OK\n"
+    alone = tmp_path / "log.toml"
+    alone.write_text('[zone_log]\nsize = "1MiB"\nblock = "16k"\n')
+    assert cli("check", alone, "--drive", DRIVE).out == f"{alone}: log on zones, OK\n"
+    assert "zone_log.logs" in cli("check", alone, "--drive", DRIVE, "--set", "zns.open_zones=1").err
+    wrong = cli("check", DRIVE, "--drive", DRIVE)
+    assert (wrong.code, "--drive is for a job" in wrong.err) == (2, True)
 
 
 def test_the_cleaner_of_a_log_is_told_apart():

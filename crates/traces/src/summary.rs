@@ -23,6 +23,10 @@ pub struct TraceSummary {
     pub trims: u64,
     /// Flushes.
     pub flushes: u64,
+    /// Writes that name a stream.
+    pub stream_writes: u64,
+    /// The highest stream that one of them names; 0 where none does.
+    pub highest_stream: u8,
     /// Bytes read, in whole sectors.
     pub read_bytes: u64,
     /// Bytes written, in whole sectors.
@@ -103,6 +107,8 @@ pub(super) struct Tally {
     requests: [u64; Op::ALL.len()],
     sectors: [u64; Op::ALL.len()],
     page_writes: u64,
+    stream_writes: u64,
+    highest_stream: u8,
     sequential: u64,
     previous_end: Option<u64>,
     highest_end: u64,
@@ -155,6 +161,8 @@ impl Tally {
             Op::Read => self.read_pages.insert(pages),
             Op::Write => {
                 self.page_writes += pages.end - pages.start;
+                self.stream_writes += u64::from(request.stream > 0);
+                self.highest_stream = self.highest_stream.max(request.stream);
                 self.written_pages.insert(pages);
             }
             Op::Trim | Op::Flush => self.other_pages.insert(pages),
@@ -177,6 +185,8 @@ impl Tally {
             writes,
             trims,
             flushes,
+            stream_writes: self.stream_writes,
+            highest_stream: self.highest_stream,
             read_bytes,
             write_bytes,
             footprint_bytes: touched.len() * PAGE_BYTES,

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ninescope.cli import run_options as options
 from ninescope.cli.common import Strict, TraceFormat, naming_stdin
 
 
@@ -19,6 +20,13 @@ def check(
             help="A drive, job, profile, sweep, search, trace, snapshot, result, lake; - is a trace (stdin).",
         ),
     ],
+    drive: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PRESET|FILE.toml", help="The drive that a job is for; without it the preset tlc."
+        ),
+    ] = None,
+    set_: options.Set = None,
     strict: Strict = False,
     format_: TraceFormat = None,
 ) -> None:
@@ -26,6 +34,7 @@ def check(
     from pathlib import Path
 
     from ninescope.cli.file_check import check
+    from ninescope.cli.given import drive_of
     from ninescope.common.files import existing, spooled
 
     with contextlib.ExitStack() as stack:
@@ -34,7 +43,8 @@ def check(
         else:
             path = name = file if Path(file).is_dir() else existing(file, "file")
         with naming_stdin({"trace": path, "name": file}):
-            verdict = check(path, strict=strict, format=format_)
+            given = drive_of(drive, set_ or []).request() if drive or set_ else None
+            verdict = check(path, drive=given, strict=strict, format=format_)
     print(f"{name}: {verdict.kind}, OK")
     for note in verdict.notes:
         print(f"  {note}")

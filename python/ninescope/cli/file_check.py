@@ -26,7 +26,8 @@ from ninescope.simulation.traces import trace_stat
 from ninescope.text.snapshots import in_words
 from ninescope.toml import loads
 
-_HOST_CACHE = "host_cache"
+_BEFORE_DRIVE = {"host_cache": "host cache", "zone_log": "log on zones"}
+"""What stands before a drive, and says nothing of requests by itself: its table, and what it is called."""
 _HEAD = 4096
 """So many letters of a page say who made it."""
 DAMAGED = 0.05
@@ -42,9 +43,16 @@ class Verdict(NamedTuple):
     notes: list[str]
 
 
-def check(path: str, *, strict: bool = False, format: str | None = None) -> Verdict:  # noqa: A002
+def check(
+    path: str,
+    *,
+    drive: Mapping[str, Any] | None = None,
+    strict: bool = False,
+    format: str | None = None,  # noqa: A002
+) -> Verdict:
     """Say what a file is; a ConfigError says what is wrong with it.
 
+    `drive` is that which a job is for (the `drive` and `set` of a run), where a default one will not do.
     `strict` refuses a trace with lines that cannot be read, which are otherwise told. `format` says that the
     file is a trace, and of which format. A folder is a result or a lake.
     """
@@ -54,6 +62,11 @@ def check(path: str, *, strict: bool = False, format: str | None = None) -> Verd
     if format is None and (place.suffix == SUFFIX or is_snapshot(path)):
         return Verdict("snapshot", [f"{name}: {text}" for name, text in in_words(check_snapshot(path))])
     by_name = _by_name(place) if format is None else None
+    if drive is not None:
+        is_of_jobs = by_name is _job or (by_name is _toml and kinds.kind_of(path) is kinds.JOB)
+        if not is_of_jobs:
+            raise ConfigError(f"{path}: --drive is for a job, which this file is not")
+        return _job_or_before_drive(path, drive) if by_name is _toml else _job(path, drive)
     return by_name(path) if by_name is not None else _trace(path, strict=strict, format=format)
 
 
@@ -93,21 +106,23 @@ def _drive(path: str) -> Verdict:
     return Verdict("drive", _check_run({"drive": {"file": path}, "workload": {"job": _SMALL_JOB}}))
 
 
-def _job(path: str) -> Verdict:
-    return Verdict("job", [*_check_run({"workload": {"job_file": path}}), *file_remarks(path)])
+def _job(path: str, drive: Mapping[str, Any] | None = None) -> Verdict:
+    notes = _check_run({**(drive or {}), "workload": {"job_file": path}})
+    return Verdict("job", [*notes, *file_remarks(path)])
 
 
-def _job_or_host_cache(path: str) -> Verdict:
+def _job_or_before_drive(path: str, drive: Mapping[str, Any] | None = None) -> Verdict:
     kinds.refuse_a_list_called_job(path)
     text = text_of(path)
-    if loads(text).keys() != {_HOST_CACHE}:
-        return _job(path)
+    tables = list(loads(text))
+    if len(tables) != 1 or tables[0] not in _BEFORE_DRIVE:
+        return _job(path, drive)
     # By itself it says nothing of requests: a job is put behind it, where it changes no line.
     with tempfile.TemporaryDirectory(prefix="ninescope-") as folder:
-        whole = Path(folder, "cached.toml")
-        whole.write_text(f'{text}\n[job]\nrw = "read"\nrequests = 1\nsize = "1g"\n', encoding="utf-8")
+        whole = Path(folder, "whole.toml")
+        whole.write_text(f'{text}\n[job]\nrw = "read"\nrequests = 1\nsize = "4k"\n', encoding="utf-8")
         try:
-            return Verdict("host cache", _job(str(whole)).notes)
+            return Verdict(_BEFORE_DRIVE[tables[0]], _job(str(whole), drive).notes)
         except ConfigError as error:
             raise ConfigError(str(error).replace(str(whole), path)) from None
 
@@ -163,7 +178,7 @@ def _baseline(path: str) -> Verdict:
 
 _CHECKS: Mapping[kinds.Kind, Callable[[str], Verdict]] = {
     kinds.DRIVE: _drive,
-    kinds.JOB: _job_or_host_cache,
+    kinds.JOB: _job_or_before_drive,
     kinds.SWEEP: _sweep,
     kinds.SEARCH: _search,
     kinds.CLAIMS: _claims,

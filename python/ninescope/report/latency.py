@@ -36,8 +36,10 @@ def _latency_table(result: Result, columns: list[tuple[str, Latency]]) -> TableB
     every = [*columns, *device]
     blank = [""] * len(device)
     moved = [result.throughput.get(op) for op, _ in columns]
+    failed = [f"{each.failed:,}" if each and each.failed else "" for each in moved]
     rows: list[list[str | Cell]] = [
         ["requests", *(f"{latency.count:,}" for _, latency in columns), *blank],
+        *([["failed", *failed, *blank]] if any(failed) else []),
         ["IOPS", *(quantity(each.iops) if each else "" for each in moved), *blank],
         [
             "throughput",

@@ -10,6 +10,7 @@ from ninescope.result.block_map import BlockMap
 from ninescope.result.energy import Energy
 from ninescope.result.fairness import Fairness
 from ninescope.result.fdp import Fdp, ReclaimUnitHandle, ReclaimUnits
+from ninescope.result.hints import Hint
 from ninescope.result.jobs import Arbitration, JobAlone, JobResult, JobWaits, Throughput, WaitBand, WaitedFor
 from ninescope.result.latency import (
     BLOCKS_REQUESTS,
@@ -26,6 +27,7 @@ from ninescope.result.slc_cache import SlcCache
 from ninescope.result.slowest import DieAct, Slowest, SlowRequest, Stage
 from ninescope.result.tables import Columns
 from ninescope.result.waf import Change, MeasuredWaf, Steadiness, SteadyState, Waf
+from ninescope.result.zone_log import ZoneLog
 from ninescope.result.zones import Zones
 
 __all__ = [
@@ -44,6 +46,7 @@ __all__ = [
     "Energy",
     "Fairness",
     "Fdp",
+    "Hint",
     "Histogram",
     "JobAlone",
     "JobResult",
@@ -65,5 +68,6 @@ __all__ = [
     "Waf",
     "WaitBand",
     "WaitedFor",
+    "ZoneLog",
     "Zones",
 ]

@@ -17,7 +17,10 @@ class Throughput:
     requests: int = 0
     bytes: int = 0
     iops: float = 0.0
+    """Requests per second, without those that failed."""
     bytes_per_second: float = 0.0
+    failed: int = 0
+    """Requests that were answered with an error, and nothing was done for them."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -23,6 +23,7 @@ from ninescope.result.energy import Energy
 from ninescope.result.fairness import Fairness
 from ninescope.result.fdp import Fdp
 from ninescope.result.fio_logs import logs
+from ninescope.result.hints import Hint, hints_of
 from ninescope.result.host_queue import HostQueue
 from ninescope.result.jobs import JobResult, Throughput, job_of
 from ninescope.result.latency import DATA_OPS, OPS, PERCENTILES, Histogram, Latencies, Latency, latency_of
@@ -35,6 +36,7 @@ from ninescope.result.stored import known_keys
 from ninescope.result.tables import Columns, block_frame, histogram_frame, read_blocks, read_histograms
 from ninescope.result.tier import Tier
 from ninescope.result.waf import STEADINESS, MeasuredWaf, Steadiness, SteadyState, Waf, steadiness_of
+from ninescope.result.zone_log import ZoneLog
 from ninescope.result.zones import Zones
 from ninescope.toml import dumps
 
@@ -255,6 +257,16 @@ class Result:
     def zns(self) -> Zones | None:
         """What was asked of the zones of the drive; None where it has none."""
         return Zones.of(self.document)
+
+    @cached_property
+    def zone_log(self) -> ZoneLog | None:
+        """What a log of the host on the drive's zones did; None where no requests went to one."""
+        return ZoneLog.of(self.document)
+
+    @cached_property
+    def hints(self) -> Mapping[str, Hint]:
+        """What a cache in front of the drive, or a log on its zones, asked for; empty without them."""
+        return hints_of(self.document)
 
     @cached_property
     def energy(self) -> Energy | None:

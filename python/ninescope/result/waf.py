@@ -10,7 +10,7 @@ from ninescope.result.stored import known_keys
 
 Settled = Literal["no-drift-shown", "not-steady", "cannot-be-told"]
 """What may be said of a measured window: it shows no drift, it is not steady, or it is too short to tell."""
-Reason = Literal["drift", "free-blocks", "emptied-blocks"]
+Reason = Literal["drift", "free-blocks", "emptied-blocks", "read-only"]
 """Why a window is not steady: its write amplification drifts, the drive programs blocks that were free and
 erases fewer, or it erases more than it programs."""
 STEADINESS = "steadiness"

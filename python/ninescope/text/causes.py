@@ -89,7 +89,11 @@ LOOKS: Mapping[str, Look] = {
     "die_migration": Look("behind migration", "#89619d", "its die was busy moving data between tiers"),
     "die_mapping": Look("behind mapping access", "#b69937", "its die was busy with the mapping table"),
     "die_scrub": Look("behind scrub", "#d8cd87", "its die was busy scrubbing"),
-    "allocation_stall": Look("no free page", "#690005", "garbage collection did not keep up with the writes"),
+    "allocation_stall": Look(
+        "no free page",
+        "#690005",
+        "no block was erased in time: garbage collection, or resets, did not keep up",
+    ),
     "buffer_stall": Look("buffer stall", "#d94c97", "the write buffer was full: programs did not keep up"),
     "program_failure": Look(
         "program failure", "#7a1f5c", "a program had failed, and was done again elsewhere"

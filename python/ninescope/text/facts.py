@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ninescope.result import Result, Steadiness
+from ninescope.result import Hint, Result, Steadiness, ZoneLog
 from ninescope.text.bad_blocks import facts as bad_block_facts
 from ninescope.text.block_map import facts as block_map_facts
 from ninescope.text.cached_map import facts as map_facts
@@ -58,8 +58,8 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
         )
     yield from _events(document.get("counters") or {})
     yield from _host_cache(document)
-    yield from _zone_log(document)
-    yield from _hints(document)
+    yield from _zone_log(result.zone_log)
+    yield from _hints(result.hints)
     yield from _suspensions(document.get("suspension") or {})
     if "utilisation" in document and document["utilisation"] is None:
         yield "busy", "-"  # Shares of no time.
@@ -153,26 +153,25 @@ def _host_cache(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "host cache", f"{reads} and {writes}; {cache['evictions']:,} evicted, {dirty}; {disk}"
 
 
-def _zone_log(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _zone_log(log: ZoneLog | None) -> Iterator[tuple[str, str]]:
     """Yield what the log on zones did; its write amplification is the host's, beside the drive's."""
-    log: Mapping[str, Any] = document.get("zone_log") or {}
-    if not log or log.get("write_amplification") is None:
+    if log is None or log.write_amplification is None:
         return
-    words = f"{log['written_blocks']:,} blocks written, {log['moved_blocks']:,} moved by the cleaner"
-    if log.get("overwritten_blocks"):
-        words += f", {log['overwritten_blocks']:,} overwritten in place"
-    zones = f"{log['cleaned_zones']:,} zones cleaned"
-    yield "zone log", f"WAF {log['write_amplification']:.3f} of the host's: {words}; {zones}"
+    words = f"{log.written_blocks:,} blocks written, {log.moved_blocks:,} moved by the cleaner"
+    if log.overwritten_blocks:
+        words += f", {log.overwritten_blocks:,} overwritten in place"
+    zones = f"{log.cleaned_zones:,} zones cleaned"
+    yield "zone log", f"WAF {log.write_amplification:.3f} of the host's: {words}; {zones}"
 
 
-def _hints(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _hints(hints: Mapping[str, Hint]) -> Iterator[tuple[str, str]]:
     """Yield what whoever stands in front of the drive asked it for, each kind with its latency."""
-    hints: Mapping[str, Mapping[str, Any]] = document.get("hints") or {}
-    total = sum(hint["count"] for hint in hints.values())
+    total = sum(hint.latency.count for hint in hints.values())
     for name, hint in hints.items():
-        p99 = duration(hint["percentiles_ns"]["99"])
-        share = f"{hint['count']:,} ({hint['count'] / total:.1%})"
-        yield f"  {name.replace('_', ' ')}", f"{share}, mean {duration(hint['mean_ns'])}, p99 {p99}"
+        latency = hint.latency
+        p99 = duration(latency.percentiles_ns["99"])
+        share = f"{latency.count:,} ({latency.count / total:.1%})"
+        yield f"  {name.replace('_', ' ')}", f"{share}, mean {duration(latency.mean_ns)}, p99 {p99}"
 
 
 def _use(utilisation: Mapping[str, Any], memory: str) -> Iterator[tuple[str, str]]:

@@ -61,6 +61,8 @@ def _latencies_side_by_side(result: Result) -> tuple[Table, list[str]]:
     blank = [""] * len(device)
     table.add_row("requests", *(f"{latency.count:,}" for _, latency in columns), *blank)
     moved = [result.throughput.get(op) for op, _ in columns]
+    if any(m and m.failed for m in moved):
+        table.add_row("failed", *(f"{m.failed:,}" if m and m.failed else "" for m in moved), *blank)
     if any(moved):
         table.add_row("IOPS", *(quantity(m.iops) if m else "" for m in moved), *blank)
         rates = [quantity(m.bytes_per_second, "B/s") if m and m.bytes else "" for m in moved]

@@ -22,6 +22,9 @@ def trace_as_text(stat: Mapping[str, Any], name: str) -> str:
             moved = stat.get(f"{op[:-1]}_bytes")
             size = f", {binary(moved)}, {binary(moved / count)} each" if moved else ""
             rows.append((op, f"{count:,} ({percent(count / requests)}){size}"))
+    if stat.get("stream_writes"):
+        named = f"{stat['stream_writes']:,} writes name one, at most {stat['highest_stream']}"
+        rows.append(("streams", named))
     if duration_ns:
         rows.append(("time", f"{duration(duration_ns)}, {quantity(requests * 1e9 / duration_ns)} requests/s"))
     if stat.get("distinct_times", 0) > 1:

@@ -43,10 +43,15 @@ impl HostCommand {
         Ok(latency)
     }
 
+    /// Whether it was answered with an error and nothing was done for it. A read of which something is lost was done.
+    pub fn has_failed(&self) -> bool {
+        self.refused.is_some() || self.aborted || (self.reported && self.op != Op::Read)
+    }
+
     /// Bytes of the host that it read, wrote or trimmed.
     pub fn bytes(&self) -> u64 {
         match self.op {
-            _ if self.refused.is_some() || self.aborted || self.remark.erase() != DriveErase::None => 0,
+            _ if self.has_failed() || self.remark.erase() != DriveErase::None => 0,
             Op::Read | Op::Write | Op::Trim => u64::from(self.sectors) * SECTOR_BYTES,
             Op::Flush => 0,
         }
@@ -106,6 +111,9 @@ impl Host {
         if let Some(tenants) = &run.transactions.tenants {
             let (who, times) = ((command.lane, command.op), (latency, command.host_queue));
             run.meter.record_of_lane(who, now, times, bytes, (parts, tenants.last()));
+        }
+        if bytes == 0 && command.has_failed() {
+            run.meter.record_failed(command.lane, command.op);
         }
         let hint = command.remark.hint();
         if hint != CacheHint::None {

@@ -56,6 +56,8 @@ pub struct OpMeter {
     pub behind_erase: u64,
     /// Bytes of the host that were read, written or trimmed [B].
     pub bytes: u64,
+    /// Commands that were answered with an error, and nothing was done for them.
+    pub failed: u64,
 }
 
 /// What is measured of one kind of command of one lane.
@@ -69,8 +71,24 @@ pub struct LaneOpMeter {
     pub host_queue: Moments,
     /// Bytes of the host that were read, written or trimmed [B].
     pub bytes: u64,
+    /// Commands that were answered with an error, and nothing was done for them.
+    pub failed: u64,
     /// Whom they waited for.
     pub behind: BehindByLatency,
+}
+
+impl OpMeter {
+    /// Commands that did what they asked for [count].
+    pub fn done(&self) -> u64 {
+        self.latency.count() - self.failed
+    }
+}
+
+impl LaneOpMeter {
+    /// Commands that did what they asked for [count].
+    pub fn done(&self) -> u64 {
+        self.latency.count() - self.failed
+    }
 }
 
 /// What is measured about requests with one hint of a cache in front of the drive.
@@ -275,6 +293,15 @@ impl Meter {
         meter.bytes += bytes;
         self.latency_sum += u128::from(latency.0);
         self.series.record(op, now, latency, bytes);
+    }
+
+    /// A command that was taken in was answered with an error, and nothing was done for it.
+    #[cold]
+    pub fn record_failed(&mut self, lane: u16, op: Op) {
+        self.ops[op as usize].failed += 1;
+        if let Some(lane) = self.lanes.get_mut(lane as usize) {
+            lane.ops[op as usize].failed += 1;
+        }
     }
 
     /// Takes the hint of a completed command in.

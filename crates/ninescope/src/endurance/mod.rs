@@ -15,6 +15,7 @@ mod wear_out;
 use std::collections::BTreeMap;
 
 use ninescope_engine::Seen;
+use ninescope_engine::meter::OpMeter;
 use ninescope_kernel::Ns;
 use serde::Serialize;
 
@@ -116,8 +117,8 @@ pub fn of_run(device: &Seen<'_>, config: &DriveConfig, logical_bytes: u64, elaps
     (Endurance { method: METHOD, window_ns: window.ns, host_bytes: window.host_bytes, media, lifetime, wear_out }, cost)
 }
 
-/// Requests of any kind per second of the measured time.
+/// Requests of any kind, those answered with an error left out, per second of the measured time.
 fn iops(device: &Seen<'_>, elapsed: Ns) -> Option<f64> {
-    let requests: u64 = device.meter.ops.iter().map(|op| op.latency.count()).sum();
+    let requests: u64 = device.meter.ops.iter().map(OpMeter::done).sum();
     (elapsed > Ns::ZERO).then(|| requests as f64 * 1e9 / elapsed.0 as f64)
 }

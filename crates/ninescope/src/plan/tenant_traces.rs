@@ -175,8 +175,9 @@ impl TenantTraces {
 
     /// Streams that they name and nothing hears.
     pub fn streams_unheard(&self, assembly: &Assembly) -> Vec<String> {
-        let of_each =
-            |tenant: &TenantTrace| unheard::of_stream(tenant.job.stream, &format!("trace {}", tenant.name), assembly);
+        let of_each = |tenant: &TenantTrace| {
+            unheard::of_stream(tenant.summary.highest_stream, &format!("trace {}", tenant.name), assembly)
+        };
         self.list.iter().filter_map(of_each).collect()
     }
 

@@ -89,7 +89,7 @@ pub(super) fn on_drive(
     }
     let summary = trace.folded(summary, assembly.first_namespace_bytes(), &how_to_be_sized(request))?;
     let Trace { path, source, options, mut notes } = trace;
-    notes.extend(unheard::of_stream(options.stream, "the trace", &assembly));
+    notes.extend(unheard::of_stream(summary.highest_stream, "the trace", &assembly));
     let own = || OwnWrites::of_trace(&path, &options, &assembly);
     let (preconditioning, note) = preconditioning(request, || footprint(&summary, 0, &assembly), &assembly, own)?;
     notes.extend(note);
@@ -278,7 +278,9 @@ impl Trace {
         if source.addresses == Some(AddressPolicy::Wrap) {
             options.map = options.map.clone().wrapped(drive_bytes / SECTOR_BYTES);
             let (reach, room) = (gibibytes(summary.max_address), gibibytes(drive_bytes));
-            notes.push(format!("addresses wrapped: the trace reaches {reach:.2} GiB, the drive has {room:.2} GiB"));
+            notes.push(format!(
+                "addresses wrapped: the trace reaches {reach:.2} GiB, and there is room for {room:.2} GiB"
+            ));
             let hash = summary.hash;
             return Ok(TraceSummary { hash, ..TraceSummary::scan(path, options)? });
         }
@@ -311,6 +313,15 @@ impl Trace {
                  or --addresses {others}",
                 self.path.display()
             )));
+        }
+        let (highest, logs) = (summary.highest_stream, log.logs);
+        if highest > 0 && logs == 1 {
+            self.notes
+                .push("`stream` (the trace) changes nothing of a log on zones that is one (zone_log.logs)".to_owned());
+        } else if u32::from(highest) >= logs {
+            let last = logs - 1;
+            self.notes
+                .push(format!("`stream` of the trace is {highest}, and zone_log.logs has 0 to {last}, which takes it"));
         }
         self.folded(summary, log.size.0, "")
     }

@@ -11,6 +11,7 @@ pub fn section(device: &Seen<'_>) -> Option<Value> {
     let (counts, counters) = (device.ftl.bad_blocks(), device.counters);
     let blocks = device.ftl.geometry().frontier_planes;
     let of = |groups: u64| groups * u64::from(blocks);
+    let ended = device.ftl.is_read_only();
     Some(json!({
         "program_failures": counts.program_failures,
         "erase_failures": counts.erase_failures,
@@ -18,10 +19,11 @@ pub fn section(device: &Seen<'_>) -> Option<Value> {
         "retired_blocks": of(counts.retired),
         "blocks_of_group": blocks,
         "bad_blocks": of(u64::from(device.ftl.retired_groups())),
-        "spare_blocks_left": of(u64::from(device.ftl.spare_groups_left())),
+        // A drive at its end has none, whichever of its groups ran out.
+        "spare_blocks_left": if ended { 0 } else { of(u64::from(device.ftl.spare_groups_left())) },
         "pages_programmed_again": counters.pages_programmed_again,
         "pages_kept": counters.pages_kept,
         "refused_commands": counters.refused_commands,
-        "read_only": device.ftl.is_read_only(),
+        "read_only": ended,
     }))
 }

@@ -85,6 +85,8 @@ struct Direction<'a> {
     device_latency: &'a Histogram,
     host_queue: &'a Moments,
     bytes: u64,
+    /// Commands that were done; fio counts no others.
+    done: u64,
 }
 
 impl Direction<'_> {
@@ -97,9 +99,9 @@ impl Direction<'_> {
             "io_kbytes": self.bytes / 1024,
             "bw_bytes": bytes_per_second as u64,
             "bw": (bytes_per_second / 1024.0) as u64,
-            "iops": per_second(self.latency.count() as f64),
+            "iops": per_second(self.done as f64),
             "runtime": if self.latency.count() > 0 { milliseconds(elapsed_ns) } else { 0 },
-            "total_ios": self.latency.count(),
+            "total_ios": self.done,
             "short_ios": 0,
             "drop_ios": 0,
             "slat_ns": moments(self.host_queue),
@@ -140,7 +142,7 @@ pub fn jobs(meter: &Meter, report: &WorkloadReport, elapsed_ns: u64, ends: span:
     if meter.lanes.is_empty() {
         let of = |meter: &OpMeter| -> Value {
             let OpMeter { latency, device_latency, host_queue, bytes, .. } = meter;
-            Direction { latency, device_latency, host_queue, bytes: *bytes }.value(elapsed_ns)
+            Direction { latency, device_latency, host_queue, bytes: *bytes, done: meter.done() }.value(elapsed_ns)
         };
         return vec![job(
             described.first().unwrap_or(&whole),
@@ -158,7 +160,7 @@ pub fn jobs(meter: &Meter, report: &WorkloadReport, elapsed_ns: u64, ends: span:
         group += usize::from(index > 0 && report.job_of_lane(index).is_some_and(|job| job.stonewall));
         let of = |meter: &LaneOpMeter| {
             let LaneOpMeter { latency, device_latency, host_queue, bytes, .. } = meter;
-            Direction { latency, device_latency, host_queue, bytes: *bytes }.value(elapsed_ns)
+            Direction { latency, device_latency, host_queue, bytes: *bytes, done: meter.done() }.value(elapsed_ns)
         };
         entries.push(job(
             described,

@@ -194,12 +194,7 @@ fn of_every_drive(device: &Seen<'_>, utilization: &Utilization, input: &ResultIn
         "throughput": by_op(&|op| {
             let meter = &meter.ops[op as usize];
             let per_second = |amount: u64| if elapsed == 0 { 0.0 } else { amount as f64 * 1e9 / elapsed as f64 };
-            json!({
-                "requests": meter.latency.count(),
-                "bytes": meter.bytes,
-                "iops": per_second(meter.latency.count()),
-                "bytes_per_second": per_second(meter.bytes),
-            })
+            throughput((meter.latency.count(), meter.done(), meter.bytes), &per_second)
         }),
         "latency": by_op(&|op| latency::summary(&meter.ops[op as usize].latency, &meter.ops[op as usize].blocks)),
         "host_queue": host_queue::section(device, utilization),
@@ -221,12 +216,30 @@ fn of_every_drive(device: &Seen<'_>, utilization: &Utilization, input: &ResultIn
     }))
 }
 
-/// Whether the window had settled; null where nothing was programmed.
+/// What one kind of command moved: of all requests those count that did what they asked for.
+fn throughput((requests, done, bytes): (u64, u64, u64), per_second: &dyn Fn(u64) -> f64) -> Value {
+    let mut told = json!({
+        "requests": requests,
+        "bytes": bytes,
+        "iops": per_second(done),
+        "bytes_per_second": per_second(bytes),
+    });
+    if done < requests {
+        told["failed"] = json!(requests - done);
+    }
+    told
+}
+
+/// Whether the window had settled; null where nothing was programmed, and the drive took what came.
 fn steadiness(device: &Seen<'_>) -> Option<Steadiness> {
     let geometry = device.ftl.geometry();
     let round = u64::from(geometry.units_per_group()) * u64::from(geometry.pools()) * u64::from(geometry.unit_bytes);
     let written = write_amplification::until_last_completion(device);
-    Steadiness::of(&device.meter.series.written(written), round)
+    let told = Steadiness::of(&device.meter.series.written(written), round);
+    match device.counters.refused_commands {
+        0 => told,
+        refused => Some(told.unwrap_or_default().of_read_only(refused)),
+    }
 }
 
 /// The measured write amplification beside the declared one; null where they cannot be compared.
@@ -253,6 +266,7 @@ fn by_job(device: &Seen<'_>, input: &ResultInput<'_>) -> Value {
             Value::Object(filled().map(|op| (op.name().to_owned(), value(&lane.ops[op as usize]))).collect())
         };
         let requests: u64 = lane.ops.iter().map(|op| op.latency.count()).sum();
+        let done: u64 = lane.ops.iter().map(LaneOpMeter::done).sum();
         // A trim moves no data.
         let bytes: u64 = [Op::Read, Op::Write].into_iter().map(|op| lane.ops[op as usize].bytes).sum();
         let mut told = json!({
@@ -261,13 +275,8 @@ fn by_job(device: &Seen<'_>, input: &ResultInput<'_>) -> Value {
             "measured_ns": elapsed,
             "requests": requests,
             "bytes": bytes,
-            "iops": per_second(requests),
-            "throughput": by_op(&|op| json!({
-                "requests": op.latency.count(),
-                "bytes": op.bytes,
-                "iops": per_second(op.latency.count()),
-                "bytes_per_second": per_second(op.bytes),
-            })),
+            "iops": per_second(done),
+            "throughput": by_op(&|op| throughput((op.latency.count(), op.done(), op.bytes), &per_second)),
             "latency": by_op(&|op| latency::summary_without_intervals(&op.latency)),
             "waits": waits::section(lane, input.job_names),
         });

@@ -37,14 +37,15 @@ const T_OF_LEVEL: f64 = 3.832_518_685;
 const T_OF_MEAN: f64 = 3.689_662_392;
 
 /// What can be said of a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Its write amplification drifts, or it lives on blocks that were free.
+    /// Its write amplification drifts, it lives on blocks that were free, or it takes no more writes.
     NotSteady,
     /// Nothing of the kind shows.
     NoDriftShown,
     /// It is too short to tell, or its pieces scatter too much.
+    #[default]
     CannotBeTold,
 }
 
@@ -58,6 +59,8 @@ pub enum Reason {
     FreeBlocks,
     /// It erases more than it programs.
     EmptiedBlocks,
+    /// The drive takes no more writes.
+    ReadOnly,
 }
 
 /// By how much write amplification changed.
@@ -76,7 +79,7 @@ pub struct Change {
 }
 
 /// The judgement of a window.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Steadiness {
     /// In a word.
     pub verdict: Verdict,
@@ -143,7 +146,7 @@ fn judge(all: Written, changes: Option<(Change, Change)>, reasons: &[Reason], ro
     let of_blocks = match reasons.first() {
         Some(Reason::FreeBlocks) => Some("lives on blocks that were free"),
         Some(Reason::EmptiedBlocks) => Some("empties blocks"),
-        Some(Reason::Drift) | None => None,
+        Some(Reason::Drift | Reason::ReadOnly) | None => None,
     };
     if let Some(how) = of_blocks {
         let erased = 100.0 * all.erased as f64 / all.flash as f64;
@@ -186,6 +189,17 @@ fn judge(all: Written, changes: Option<(Change, Change)>, reasons: &[Reason], ro
 }
 
 impl Steadiness {
+    /// The same of a window in which the drive `refused` commands, since it takes no more writes: whatever else shows, that
+    /// goes before it.
+    #[must_use]
+    pub fn of_read_only(mut self, refused: u64) -> Self {
+        self.verdict = Verdict::NotSteady;
+        self.reasons.insert(0, Reason::ReadOnly);
+        let commands = if refused == 1 { "command" } else { "commands" };
+        self.words = format!("the drive became read-only, and refused {refused} {commands}");
+        self
+    }
+
     /// The interval of the window's write amplification `waf`, at [`LEVEL`], by the scatter of its tenths: its lower and its upper
     /// end; `None` where it is too short for that.
     pub fn interval_of(&self, waf: f64) -> Option<(f64, f64)> {

@@ -25,6 +25,7 @@ _NOT_STEADY = {
     "drift": "measured window drifts, and its numbers with it",
     "free-blocks": "drive lives on blocks that were free, and its numbers hold while these last",
     "emptied-blocks": "drive empties blocks, and its numbers hold while it does",
+    "read-only": "drive became read-only, and its numbers are those of one that refuses writes",
 }
 """Why a side is not steady, and what that means."""
 

@@ -14,12 +14,13 @@ from ninescope.lab.search.file import SearchFile
 from ninescope.lab.search.goals import Constraint, Goals, Objective
 from ninescope.lab.search.pareto import front
 from ninescope.lab.search.space import Design
-from ninescope.lab.search.trial import FULL, PRUNED, REFUSED, Trial, value_of
+from ninescope.lab.search.trial import FULL, PRUNED, REFUSED, Runs, Trial, value_of
 from ninescope.lab.sweep.estimate import needs_of
 from ninescope.lab.sweep.lake import Kept
 from ninescope.lab.sweep.point import Point
 from ninescope.lab.sweep.runner import Outcome, Runner
 from ninescope.result.metrics import NAMES
+from ninescope.result.waf import STEADINESS
 
 OnTrial = Callable[[Trial], None]
 _SEED = 1
@@ -178,6 +179,12 @@ class Evaluator:
             on_trial(trial)
             return None
         runs = {workload: entry.runs(workload) for workload in entry.wanted}
+        ended = ended_on(runs)
+        if ended is not None:
+            trial.state = REFUSED
+            trial.reason = f"its drive became read-only on {ended}: it takes no more writes"
+            on_trial(trial)
+            return None
         if entry.is_short:
             reason = self.pruned(runs, best)
             if reason is None:
@@ -241,6 +248,14 @@ def numbers_of(kept: Kept, *, rough: bool = False) -> dict[str, float | int | No
     if "unlimited" in (lifetime.get("reason") or ""):
         found |= dict.fromkeys(("lifetime_years", "lifetime_passes", "dwpd"), math.inf)
     return found
+
+
+def ended_on(runs: Runs) -> str | None:
+    """Return a workload under which a drive came to its end, so that its numbers are not of what was asked."""
+    for workload, kept in runs.items():
+        if any("read-only" in (one.document.get(STEADINESS) or {}).get("reasons", ()) for one in kept):
+            return workload
+    return None
 
 
 def violated(goals: Goals, runs: Mapping[str, Sequence[Kept]], level: float, margin: float) -> str | None:

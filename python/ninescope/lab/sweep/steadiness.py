@@ -17,6 +17,7 @@ _WORDS = {
     "drift": ("window drifts", "windows drift"),
     "free-blocks": ("drive lives on blocks that were free", "drives live on blocks that were free"),
     "emptied-blocks": ("drive empties blocks", "drives empty blocks"),
+    "read-only": ("drive became read-only", "drives became read-only"),
 }
 """Why one is not steady, and several."""
 
