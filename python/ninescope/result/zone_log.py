@@ -30,7 +30,7 @@ class ZoneLog:
     cleaned_zones: int
     """Zones that the cleaner reset [count]."""
     write_amplification: float | None
-    """Blocks that the log wrote for each of the host's, which the drive's WAF multiplies; None without writes."""
+    """Blocks that the log wrote for each of the host's, times the drive's WAF; None without writes."""
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> ZoneLog | None:

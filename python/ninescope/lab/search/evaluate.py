@@ -251,7 +251,7 @@ def numbers_of(kept: Kept, *, rough: bool = False) -> dict[str, float | int | No
 
 
 def ended_on(runs: Runs) -> str | None:
-    """Return a workload under which a drive came to its end, so that its numbers are not of what was asked."""
+    """Return a workload under which a drive came to its end, so that its numbers are not what was asked."""
     for workload, kept in runs.items():
         if any("read-only" in (one.document.get(STEADINESS) or {}).get("reasons", ()) for one in kept):
             return workload
