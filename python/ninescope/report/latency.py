@@ -36,7 +36,7 @@ def _latency_table(result: Result, columns: list[tuple[str, Latency]]) -> TableB
     every = [*columns, *device]
     blank = [""] * len(device)
     moved = [result.throughput.get(op) for op, _ in columns]
-    failed = [f"{each.failed:,}" if each and each.failed else "" for each in moved]
+    failed: list[str | Cell] = [f"{each.failed:,}" if each and each.failed else "" for each in moved]
     rows: list[list[str | Cell]] = [
         ["requests", *(f"{latency.count:,}" for _, latency in columns), *blank],
         *([["failed", *failed, *blank]] if any(failed) else []),
