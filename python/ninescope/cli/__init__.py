@@ -27,6 +27,7 @@ from ninescope.cli.common import (
 
 VERBS: Mapping[str, Callable[[], ModuleType]] = {
     "run": lambda: import_module("ninescope.cli.run"),
+    "replay": lambda: import_module("ninescope.cli.replay"),
     "compare": lambda: import_module("ninescope.cli.compare"),
     "report": lambda: import_module("ninescope.cli.report"),
     "check": lambda: import_module("ninescope.cli.check"),

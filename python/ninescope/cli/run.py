@@ -55,6 +55,7 @@ def run(
     alone: options.Alone = False,
     log_requests: options.LogRequests = False,
     fio_logs: options.FioLogs = False,
+    provenance: options.Provenance = None,
     check: options.Check = "off",
     explain_slowest: options.ExplainSlowest = None,
     trace_window: options.TraceWindow = None,
@@ -78,6 +79,7 @@ def run(
 
 def _run(given: options.Options) -> None:
     """Run what is described, and deliver the result."""
+    from ninescope.simulation.bundle import refuse_early, write
     from ninescope.simulation.run import Run
 
     limit = None if given.requests is None else count("--requests", given.requests)
@@ -91,6 +93,8 @@ def _run(given: options.Options) -> None:
             chosen = workload_of(source, job, replay, limit, given.seed, stack)
         _say_what_says_nothing(chosen, given)
         asked = _asked(given, chosen, limit, window)
+        if given.provenance is not None:
+            refuse_early(asked, given.provenance)
         if out is not None:
             from ninescope.common.files import output_directory
 
@@ -101,6 +105,8 @@ def _run(given: options.Options) -> None:
             if source is None and not (given.size or limit or given.duration):
                 _say_how_many(started.progress().total)
             result = _results(started, asked, alone=given.alone)
+            if given.provenance is not None and result.complete:
+                write(given.provenance, asked, result)
         for remark in started.remarks():
             print(f"ninescope: {remark}", file=sys.stderr)
         is_whole = deliver(result, out, as_json=given.json_, fio_logs=given.fio_logs)

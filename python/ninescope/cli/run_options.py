@@ -124,6 +124,12 @@ Alone = Annotated[
 LogRequests = Annotated[
     bool, typer.Option("--log-requests", help="Write one row per request (requests.parquet in --out).")
 ]
+Provenance = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE.zip", help="Pack the run, so that `ninescope replay FILE.zip` comes to the same."
+    ),
+]
 FioLogs = Annotated[
     bool,
     typer.Option(
@@ -232,6 +238,7 @@ class Options:
     alone: bool
     log_requests: bool
     fio_logs: bool
+    provenance: str | None
     check: str
     explain_slowest: int | None
     trace_window: str | None

@@ -150,6 +150,11 @@ class Run:
         jobs = workload.get("jobs") or [workload["job"]] if "job" in workload or "jobs" in workload else []
         return [str(job["name"]) for job in (*jobs, *workload.get("traces", ()))]
 
+    def workload_hash(self) -> str | None:
+        """Return the hash of the requests of a trace, which is known before it is run; None of others."""
+        told: str | None = json.loads(self._simulation.result_json(False))["workload"].get("hash")
+        return told
+
     def snapshot(self) -> dict[str, Any] | None:
         """Say what became of the snapshot of the prepared drive, where one was asked for."""
         told = self._simulation.snapshot_json()
