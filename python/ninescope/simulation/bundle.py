@@ -148,7 +148,7 @@ class Bundle:
 
     @property
     def trace(self) -> Mapping[str, Any] | None:
-        """Return by what the trace is known that whoever runs it again has to give; None where there is none."""
+        """Return by what the trace is known that is not packed; None where there is none."""
         known: Mapping[str, Any] | None = self.about["trace"]
         return known
 
