@@ -39,7 +39,7 @@ ROOMS = (
 ROOMS_OF_THE_LAB = (
     ("build", "pool", "statistics"),
     ("compare", "fidelity", "replications"),
-    ("sweep",),
+    ("sweep", "levers"),
     ("search",),
 )
 """The same within the lab."""

@@ -29,6 +29,7 @@ VERBS: Mapping[str, Callable[[], ModuleType]] = {
     "run": lambda: import_module("ninescope.cli.run"),
     "replay": lambda: import_module("ninescope.cli.replay"),
     "compare": lambda: import_module("ninescope.cli.compare"),
+    "levers": lambda: import_module("ninescope.cli.levers"),
     "report": lambda: import_module("ninescope.cli.report"),
     "check": lambda: import_module("ninescope.cli.check"),
     "ecc": lambda: import_module("ninescope.cli.ecc"),

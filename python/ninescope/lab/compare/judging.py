@@ -52,6 +52,14 @@ def compare_each(pairs: Sequence[tuple[Side, Side]]) -> list[Comparison]:
     ]
 
 
+def compare_metric(pairs: Sequence[tuple[Side, Side]], metric: Metric) -> list[Row]:
+    """Compare one metric of several pairs of designs; verdicts are corrected for all of the pairs at once."""
+    drafts = [_draft(metric, Design.of(a, b)) for a, b in pairs]
+    p = [draft.contrast.p for draft in drafts if draft.contrast and draft.verdict is not SAME]
+    corrected = iter(holm(p))
+    return [_judged(draft, corrected, len(p)) for draft in drafts]
+
+
 def _metrics(design: Design) -> list[Metric]:
     return metrics_of([*design.a.results, *design.b.results])
 

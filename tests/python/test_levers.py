@@ -1,0 +1,131 @@
+"""Levers: single changes of a drive, each against the drive as it is, ranked by what they buy."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import ninescope
+from conftest import NATIVE, ROOT
+from ninescope.lab.compare.metrics import metrics_of
+from ninescope.lab.levers import LEVERS, named, pull
+from ninescope.lab.levers.catalogue import scaled
+from ninescope.lab.levers.pull import promise
+from ninescope.lab.pool import Pool
+
+pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+DEMO = ROOT / "examples/drives/demo.toml"
+WORDS = ("--rw", "randread", "--bs", "64k", "--size", "64m", "--requests", "400", "--drive", DEMO)
+
+
+def pulled(workload, goal, names, drive=None, **options):
+    drive = drive or ninescope.Drive.from_file(DEMO)
+    with ThreadPoolExecutor(2) as executor:
+        return pull(drive, workload, goal, levers=named(names), workers=Pool(executor, 2), **options)
+
+
+def test_a_faster_link_buys_half_of_the_time_on_it():
+    # One read at a time waits for nobody: with a link twice as fast half of its time on the link is left.
+    reads = ninescope.Workload.job(rw="randread", bs="64k", size="64m")
+    found = pulled(
+        reads, "read.mean", ["commands-half", "link-2x"], requests=400, prefill="full", seeds=(1, 2)
+    )
+    by_name = {each.lever.name: each for each in found.pulled}
+    band = found.base.first.attribution.read
+    total = sum(each.count * each.mean_ns for each in band)
+    of_link = sum(each.count * each.parts_ns.get("link", 0.0) for each in band) / total
+    assert 0.1 < of_link < 0.9
+    link = by_name["link-2x"]
+    assert link.ratio == pytest.approx(1 - of_link / 2, rel=1e-3)
+    assert link.promised == pytest.approx(1 - of_link)
+    assert link.row is not None
+    assert (link.row.verdict.kind, link.cost) == ("lower", 1.0)
+    of_command = sum(each.count * each.parts_ns["command_processing"] for each in band) / total
+    assert by_name["commands-half"].ratio == pytest.approx(1 - of_command / 2, rel=1e-3)
+    assert [each.lever.name for each in found.pulled] == ["link-2x", "commands-half"], "what buys most first"
+
+
+def test_what_changes_nothing_is_the_same_and_is_not_run_in_full():
+    reads = ninescope.Workload.job(rw="randread", bs="4k", size="64m")
+    found = pulled(
+        reads, "p99", ["victim-cost-benefit", "slow-down"], requests=300, prefill="full", seeds=(1,)
+    )
+    assert all(each.is_short and each.ratio == 1.0 for each in found.pulled)
+    assert found.metric.key == "read.p99", "of reads, which there are alone"
+
+
+def test_more_flash_changes_nothing_of_what_the_host_sees():
+    first = ninescope.Drive.from_file(DEMO).run(ninescope.Workload.job(rw="read", requests=1), prefill="none")
+    config = first.document["config"]
+    for name in ("spare-7", "spare-25", "dies-2x", "channels-2x", "spare-all"):
+        [lever] = named([name])
+        settings = lever.settings(config["drive"])
+        assert settings is not None
+        changed = ninescope.Drive.from_file(DEMO).changed(settings)
+        other = changed.run(ninescope.Workload.job(rw="read", requests=1), prefill="none").document["config"]
+        assert other["logical_bytes"] == pytest.approx(config["logical_bytes"], rel=1e-3)
+        more = {"spare-7": 1.0625, "spare-25": 1.21875, "spare-all": 3.614583}.get(name, 1.0)
+        assert other["raw_bytes"] / config["raw_bytes"] == pytest.approx(more, rel=1e-6)
+
+
+def test_what_a_lever_does_not_find_it_leaves_alone():
+    zones = ninescope.Drive.from_file(ROOT / "examples/drives/zns.toml")
+    config = zones.run(ninescope.Workload.job(rw="write", requests=1)).document["config"]["drive"]
+    there = [lever.name for lever in LEVERS if lever.settings(config) is not None]
+    assert "bus-2x" in there
+    assert not {"spare-7", "victim-greedy", "collect-at-rest", "dies-2x"} & set(there)
+    greedy = {"nand": {}, "ftl": {"victim": {"policy": "greedy"}}}
+    assert named(["victim-greedy"])[0].settings(greedy) is None
+
+
+def test_the_attribution_promises_what_the_causes_take():
+    reads = ninescope.Workload.job(rw="randrw", bs="4k", iodepth=8, size="64m", requests=2_000)
+    result = ninescope.Drive.from_file(DEMO).run(reads, prefill="full")
+    by_key = {metric.key: metric for metric in metrics_of([result])}
+    every = {cause for band in result.attribution.read for cause in band.parts_ns}
+    assert promise(result, by_key["read.p99"], [*every]) == pytest.approx(0.0, abs=1e-9)
+    assert promise(result, by_key["read.mean"], ()) == 1.0
+    assert promise(result, by_key["read.iops"], [*every]) is None, "no latency"
+    band = next(each for each in result.attribution.read if each.name == "p99")
+    largest = band.top(1)[0][0]
+    assert promise(result, by_key["read.p99"], [largest]) == pytest.approx(1 - band.share(largest))
+
+
+def test_quantities_are_scaled_with_their_unit():
+    assert scaled(["34us", "52us"], 0.5) == ["17us", "26us"]
+    assert scaled("1200MB/s", 2) == "2400MB/s"
+    assert scaled("3435973837B/s", 2) == "6871947674B/s"
+    assert (scaled("1us", 0.5), scaled(8, 4), scaled(0.07, 2)) == ("0.5us", 32, 0.14)
+
+
+def test_the_command_ranks_and_writes(cli, tmp_path):
+    out = tmp_path / "levers"
+    told = cli(
+        "levers", *WORDS, "--goal", "mean", "--lever", "link-2x", "--lever", "erase-free", "--out", out
+    )
+    assert told.code == 0, told.err
+    assert "the host's link" in told.out
+    assert "bound: nobody can make it" in told.out
+    written = json.loads((out / "levers.json").read_text())
+    assert [each["name"] for each in written["levers"]] == ["link-2x", "erase-free"]
+    assert written["levers"][0]["high"] < 1 == written["levers"][1]["ratio"]
+    assert (out / "levers.png").stat().st_size > 1000
+    as_json = json.loads(cli("levers", *WORDS, "--goal", "mean", "--lever", "link-2x", "--json").out)
+    assert as_json["levers"][0] == written["levers"][0]
+    assert cli("levers", "--list").out.count("\n") == len(LEVERS)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--goal", "p99.99999"), "--goal p99.99999: no such number was measured"),
+        (("--goal", "write.mean"), "--goal write.mean: no such number was measured"),
+        (("--lever", "link-3x"), "no lever is called 'link-3x'; did you mean 'link-2x'?"),
+        (("--prefill", "stedy"), "did you mean 'steady'?"),
+    ],
+)
+def test_what_makes_no_sense_is_one_error(cli, words, message):
+    told = cli("levers", *WORDS, *words)
+    assert (told.code, message in told.err) == (2, True), told.err
