@@ -46,6 +46,9 @@ def test_failures_are_counted_and_blocks_are_left_out():
     failures = broken.program_failures + broken.erase_failures
     assert broken.retired_blocks >= broken.blocks_of_group * failures * 0.5
     assert broken.bad_blocks >= broken.retired_blocks
+    assert len(set(broken.table)) == broken.bad_blocks
+    dies, planes, blocks = (max(places) for places in zip(*broken.table, strict=True))
+    assert (dies < 4, planes < 2, blocks < 64) == (True, True, True)
     assert broken.pages_programmed_again >= broken.program_failures
     assert not broken.read_only
     assert result.waf.failed_programs > 0
@@ -66,7 +69,7 @@ def test_a_drive_without_spare_blocks_answers_writes_with_an_error_and_says_so()
     assert result.document["requests"] == 8_000, "they complete"
     console = Console(file=io.StringIO(), width=150)
     print_result(result, console)
-    assert "too few blocks are left" in console.file.getvalue()
+    assert "no block is left to write to" in console.file.getvalue()
     assert "over: the drive takes no more writes" in console.file.getvalue()
     assert result.endurance is not None
     assert result.endurance.lifetime.passes is None

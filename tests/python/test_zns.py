@@ -83,7 +83,7 @@ def test_a_job_that_overwrites_one_area_programs_nothing():
 
 
 def test_a_log_needs_zones():
-    with pytest.raises(ninescope.ConfigError, match=r"zone_log\.size"):
+    with pytest.raises(ninescope.ConfigError, match=r"zone_log\.segment"):
         ninescope.Drive.from_file(ROOT / "examples/drives/demo.toml").run(ninescope.Workload.job_file(LOG))
 
 
@@ -150,6 +150,93 @@ def test_streams_that_a_log_does_not_have_are_noted(tmp_path, cli, logs, named, 
     assert [note in each for each in found] == ([True] if note else [])
     told = cli("trace", "stat", path, "--format", columns).out
     assert f"32 writes name one, at most {named}" in told
+
+
+def test_a_log_that_is_only_read_has_no_write_amplification(tmp_path):
+    log = tmp_path / "log.toml"
+    log.write_text(
+        '[job]\nrw = "randread"\nbs = "16k"\nrequests = 500\n[zone_log]\nsize = "200MiB"\nblock = "16k"\n'
+    )
+    result = drive().run(ninescope.Workload.job_file(log))
+    assert result.zone_log is not None
+    assert (result.zone_log.read_blocks, result.zone_log.write_amplification) == (500, None)
+    assert "zone log" not in str(result)
+
+
+def test_blocks_written_in_part_are_told(tmp_path):
+    log = tmp_path / "log.toml"
+    log.write_text(
+        '[job]\nrw = "randwrite"\nbs = "4k"\nrequests = 500\n[zone_log]\nsize = "200MiB"\nblock = "16k"\n'
+    )
+    result = drive().run(ninescope.Workload.job_file(log))
+    assert result.zone_log is not None
+    assert result.zone_log.merged_blocks == 500
+    assert "500 blocks written (500 in part, and read first)" in " ".join(str(result).split())
+
+
+FDP = ROOT / "examples/drives/fdp.toml"
+
+
+def segments(tmp_path, **words: object) -> ninescope.Workload:
+    table = {"size": "180MiB", "block": "16k", "segment": "512KiB", "free_zones": 2} | words
+    told = "".join(
+        f"{key} = {str(value).lower() if isinstance(value, bool | int) else repr(value)}\n"
+        for key, value in table.items()
+    )
+    path = tmp_path / "log.toml"
+    path.write_text(
+        '[job]\nrw = "randwrite"\nbs = "16k"\niodepth = 4\nrequests = 12000\n'
+        f'random_distribution = "zipf:0.9"\n[zone_log]\n{told}'
+    )
+    return ninescope.Workload.job_file(path)
+
+
+def test_a_log_lies_on_segments_of_a_drive_without_zones(tmp_path):
+    result = ninescope.Drive.from_file(FDP).run(segments(tmp_path), check="full")
+    log = result.zone_log
+    assert log is not None
+    assert log.cleaned_zones > 100
+    assert log.moved_blocks > 0
+    # What the host writes and what its cleaner moves come to handles of their own, and segments are trimmed.
+    assert result.fdp is not None
+    written = [handle.host_units for handle in result.fdp.handles]
+    per_block = 4
+    assert written == [log.written_blocks * per_block, log.moved_blocks * per_block]
+    assert result.throughput["trim"].requests == log.cleaned_zones
+    assert result.throughput["trim"].bytes == log.cleaned_zones * 512 * 1024
+    # Segments of a reclaim unit are spread over four dies; those of four reclaim units die as a whole.
+    whole = ninescope.Drive.from_file(FDP).run(segments(tmp_path, segment="2MiB"))
+    together = (
+        ninescope.Drive.from_file(FDP).with_(ftl__streams="single").run(segments(tmp_path, segment="2MiB"))
+    )
+    assert whole.waf.total is not None
+    assert together.waf.total is not None
+    assert result.waf.total is not None
+    assert 1.0 < whole.waf.total < together.waf.total < result.waf.total
+    assert whole.waf.total < 1.1
+
+
+@pytest.mark.parametrize(
+    ("words", "drive_file", "message"),
+    [
+        ({"segment": "5000B"}, FDP, "zone_log.segment"),
+        ({"segment": "512KiB"}, DRIVE, "zone_log.segment"),
+        ({"logs": 0}, FDP, "zone_log.logs"),
+        ({"size": "1TiB"}, FDP, "zone_log.size"),
+    ],
+)
+def test_segments_that_make_no_sense_are_refused_by_their_key(tmp_path, words, drive_file, message):
+    with pytest.raises(ninescope.ConfigError, match=re.escape(message)):
+        ninescope.Drive.from_file(drive_file).run(segments(tmp_path, **words))
+
+
+def test_logs_that_there_are_not_are_refused_for_a_trace(tmp_path):
+    path, log = tmp_path / "trace.csv", tmp_path / "log.toml"
+    path.write_text("".join(f"{1000 * at},W,{at * 4096},4096,1\n" for at in range(64)))
+    log.write_text('[zone_log]\nsize = "1MiB"\nblock = "4k"\nlogs = 0\nfull = false\n')
+    columns = "csv:time=1[us],op=2,offset=3[B],size=4[B],stream=5"
+    with pytest.raises(ninescope.ConfigError, match=re.escape("zone_log.logs")):
+        drive().run(ninescope.Workload.trace(path, format=columns, zone_log=log))
 
 
 def test_a_job_for_zones_is_checked_with_its_drive(cli, tmp_path):

@@ -35,6 +35,8 @@ class BadBlocks:
     """Commands that were answered with an error, because the drive takes no more writes [count]."""
     read_only: bool = False
     """The drive takes no more writes."""
+    table: tuple[tuple[int, int, int], ...] = ()
+    """The table of bad blocks: die, plane within it, and number within the plane."""
 
 
 def bad_blocks_of(document: Mapping[str, Any]) -> BadBlocks | None:
@@ -42,5 +44,6 @@ def bad_blocks_of(document: Mapping[str, Any]) -> BadBlocks | None:
     stored = document.get("bad_blocks")
     if stored is None:
         return None
-    read: BadBlocks = known_keys(BadBlocks, stored)
+    table = tuple((die, plane, block) for die, plane, block in stored.get("table") or ())
+    read: BadBlocks = known_keys(BadBlocks, {**stored, "table": table})
     return read

@@ -24,13 +24,17 @@ Metrics = dict[str, float | int | None]
 
 OPS = ("read", "write")
 PERCENTILES = ("50", "90", "99", "99.9", "99.99", "99.999", "99.9999")
-_WAF = ("total", "host", "partial_writes", "migration", "gc", "scrub", "wear", "padding", "map")
+_WAF = (
+    *("total", "host", "partial_writes", "migration", "gc", "scrub", "wear", "padding", "map"),
+    *("failed_programs", "parity", "rebuild"),
+)
 
 NAMES: tuple[str, ...] = (
     "requests",
     "simulated_ns",
     "iops",
     "bytes_per_second",
+    "failed_requests",
     *(
         f"{op}_{name}"
         for op in OPS
@@ -43,6 +47,8 @@ NAMES: tuple[str, ...] = (
         )
     ),
     *(f"waf_{part}" for part in _WAF),
+    "zone_log_waf",
+    "bad_blocks",
     "erases",
     "suspensions",
     "die_utilisation",
@@ -109,6 +115,11 @@ def metrics_of(result: Result) -> Metrics:
             found[f"{op}_iops"] = moved[op].iops
             found[f"{op}_bytes_per_second"] = moved[op].bytes_per_second
         found |= _latency(op, getattr(result.latency, op))
+    found["failed_requests"] = sum(of.failed for of in moved.values())
+    if result.zone_log is not None:
+        found["zone_log_waf"] = result.zone_log.write_amplification
+    if result.bad_blocks is not None:
+        found["bad_blocks"] = result.bad_blocks.bad_blocks
     waf: Mapping[str, Any] = document.get("waf") or {}
     found |= {f"waf_{part}": waf.get(part) for part in _WAF}
     found["erases"] = (document.get("operations") or {}).get("erases")

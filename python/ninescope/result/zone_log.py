@@ -29,7 +29,7 @@ class ZoneLog:
     """What the cleaner moved [count]."""
     cleaned_zones: int
     """Zones that the cleaner reset [count]."""
-    write_amplification: float | None
+    write_amplification: float | None = None
     """Blocks that the log wrote for each of the host's, times the drive's WAF; None without writes."""
 
     @classmethod

@@ -21,4 +21,4 @@ def facts(broken: BadBlocks) -> Iterator[tuple[str, str]]:
         yield "rewritten", f"{broken.pages_programmed_again:,} pages programmed again"
     if broken.read_only:
         kept = f", {broken.pages_kept:,} pages stay in the controller" if broken.pages_kept else ""
-        yield "read-only", f"too few blocks are left: {broken.refused_commands:,} commands refused{kept}"
+        yield "read-only", f"no block is left to write to: {broken.refused_commands:,} commands refused{kept}"

@@ -157,7 +157,10 @@ def _zone_log(log: ZoneLog | None) -> Iterator[tuple[str, str]]:
     """Yield what the log on zones did; its write amplification is the host's, beside the drive's."""
     if log is None or log.write_amplification is None:
         return
-    words = f"{log.written_blocks:,} blocks written, {log.moved_blocks:,} moved by the cleaner"
+    written = f"{log.written_blocks:,} blocks written"
+    if log.merged_blocks:
+        written += f" ({log.merged_blocks:,} in part, and read first)"
+    words = f"{written}, {log.moved_blocks:,} moved by the cleaner"
     if log.overwritten_blocks:
         words += f", {log.overwritten_blocks:,} overwritten in place"
     zones = f"{log.cleaned_zones:,} zones cleaned"

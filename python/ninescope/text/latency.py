@@ -76,6 +76,8 @@ def _latencies_side_by_side(result: Result) -> tuple[Table, list[str]]:
             table.add_row(f"p{key}", *(percentile(latency, key) for _, latency in columns))
     table.add_row("max", *(duration(latency.max_ns) for _, latency in columns))
     remarks = []
+    if any(m and m.failed for m in moved):
+        remarks.append("failed: answered with an error; latencies have these, rates have not")
     shown = {key for key in PERCENTILES if key not in untrusted}
     if any(shown & set(latency.insufficient) for _, latency in columns):
         remarks.append("* too few samples: fewer than 10 requests were slower")

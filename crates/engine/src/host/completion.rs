@@ -1,7 +1,7 @@
 //! A command completes: its parts are closed, counted and checked.
 
 use ninescope_kernel::Ns;
-use ninescope_model::{CacheHint, Cause, DriveErase, Op, Request, SECTOR_BYTES};
+use ninescope_model::{CacheHint, Cause, DriveErase, Op, Request, SECTOR_BYTES, ZoneCommand};
 
 use super::{Host, HostCommand, RequestLogEntry};
 use crate::error::SimulationError;
@@ -52,6 +52,8 @@ impl HostCommand {
     pub fn bytes(&self) -> u64 {
         match self.op {
             _ if self.has_failed() || self.remark.erase() != DriveErase::None => 0,
+            // What manages a zone moves nothing.
+            Op::Trim if self.remark.zone() != ZoneCommand::None => 0,
             Op::Read | Op::Write | Op::Trim => u64::from(self.sectors) * SECTOR_BYTES,
             Op::Flush => 0,
         }

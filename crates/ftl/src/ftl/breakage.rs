@@ -89,6 +89,16 @@ impl Ftl {
         self.breakage.as_ref().map_or_else(BadBlocks::default, |breakage| breakage.counts)
     }
 
+    /// The table of bad blocks: groups that are retired, from the start or since.
+    pub fn bad_block_table(&self) -> impl Iterator<Item = BlockGroup> + '_ {
+        let groups = if self.breakage.is_some() { &self.groups[..] } else { &[] };
+        (0..)
+            .map(BlockGroup)
+            .zip(groups)
+            .filter(|(_, record)| record.state == GroupState::Retired)
+            .map(|(group, _)| group)
+    }
+
     /// Groups that are retired, from the start or since.
     pub fn retired_groups(&self) -> u32 {
         self.breakage.as_ref().map_or(0, |breakage| breakage.retired.iter().sum())

@@ -19,7 +19,7 @@ pub enum CleaningOrder {
     Fifo,
 }
 
-/// A log-structured store on the zones of a drive, to which the requests go.
+/// A log-structured store on the zones of a drive, to which the requests go; on a drive without zones, on segments of its addresses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ZoneLogConfig {
@@ -29,6 +29,10 @@ pub struct ZoneLogConfig {
     /// What it maps as a whole [bytes].
     #[schemars(transform = above_zero)]
     pub block: Bytes,
+    /// On a drive without zones: what the log writes in order, and trims as a whole before it writes there again [bytes].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub segment: Option<Bytes>,
     /// Logs side by side, each into an open zone of its own: a request goes to the one of its `stream` [count].
     #[schemars(range(min = 1, max = 16))]
     pub logs: u32,
@@ -52,6 +56,7 @@ impl Default for ZoneLogConfig {
         Self {
             size: Bytes(0),
             block: Bytes(4096),
+            segment: None,
             logs: 1,
             append: true,
             zrwa: false,
@@ -79,6 +84,42 @@ pub struct ZoneSpace {
     pub bad: Vec<u32>,
     /// The random write areas that zones may have.
     pub zrwa: Option<ZrwaSpace>,
+    /// They are the host's alone, segments of its addresses: the drive is told by trims what of them does not count any more, and by
+    /// streams which log writes.
+    pub is_of_host: bool,
+}
+
+impl ZoneSpace {
+    /// Segments of a drive without zones, which the host sees so much of and writes in units of so much [512 B].
+    ///
+    /// # Errors
+    /// Names the key that is missing, or has no meaning on such a drive.
+    pub fn of_segments(config: &ZoneLogConfig, sectors: u64, unit: u64) -> Result<Self, JobError> {
+        let refused = |problem: String| Err(JobError::new("zone_log.segment", problem));
+        let Some(segment) = config.segment else {
+            return refused(
+                "is absent, and the drive has no zones ([zns]): it says what the log trims as a whole".into(),
+            );
+        };
+        let size = segment.0 / SECTOR_BYTES;
+        if size == 0 || !segment.0.is_multiple_of(unit * SECTOR_BYTES) || size > u64::from(u32::MAX) {
+            return refused(format!("{segment} is no multiple of {} up to 2 TiB", Bytes(unit * SECTOR_BYTES)));
+        }
+        if sectors / size > u64::from(u32::MAX) {
+            return refused(format!("{segment} divides the drive into more segments than 2^32"));
+        }
+        let zones = (sectors / size) as u32;
+        Ok(Self {
+            zones,
+            size,
+            capacity: size,
+            unit,
+            open: LOGS_MAX + 1,
+            bad: Vec::new(),
+            zrwa: None,
+            is_of_host: true,
+        })
+    }
 }
 
 /// The random write areas of a drive, as far as a store has to know them.
@@ -124,6 +165,12 @@ impl ZoneLogConfig {
         if self.logs + 1 > space.open {
             let problem = format!("{} and the cleaner's, and the drive may have {} open zones", self.logs, space.open);
             return refused("zone_log.logs", problem);
+        }
+        if self.segment.is_some() && !space.is_of_host {
+            return refused(
+                "zone_log.segment",
+                "is given, and the drive has zones ([zns]) that the log lies on".into(),
+            );
         }
         self.validate_zrwa(space)?;
         let per_zone = space.capacity * SECTOR_BYTES / block;

@@ -80,8 +80,8 @@ impl ZoneLog {
         let remark = match (op, by) {
             (Op::Read, By::Host) => Remark::LogRead,
             (Op::Read, By::Cleaner) => Remark::CleanerRead,
-            (_, By::Host) if self.config.append => Remark::LogAppend,
-            (_, By::Cleaner) if self.config.append => Remark::CleanerAppend,
+            (_, By::Host) if self.appends() => Remark::LogAppend,
+            (_, By::Cleaner) if self.appends() => Remark::CleanerAppend,
             (_, By::Host) => Remark::LogWrite,
             (_, By::Cleaner) => Remark::CleanerWrite,
         };
@@ -100,6 +100,11 @@ impl ZoneLog {
             return;
         }
         self.out.push_back(Request { lba: Lba(sector), sectors, op, remark, fua: false, ..*like });
+    }
+
+    /// Whether the drive says where writes go.
+    fn appends(&self) -> bool {
+        self.config.append && !self.space.is_of_host
     }
 
     /// A block goes to the end of a log, which may take cleaning first.
@@ -160,7 +165,8 @@ impl ZoneLog {
         let Some(victim) = self.log.take_victim() else { return false };
         let moved: Vec<(u32, u32)> = self.log.held_in(victim).collect();
         // Copies go in pieces of a large request.
-        let like = Request { sectors: (COPY_BLOCKS * self.block_sectors) as u32, stream: 0, ..*like };
+        let stream = if self.space.is_of_host { self.config.logs as u8 } else { 0 };
+        let like = Request { sectors: (COPY_BLOCKS * self.block_sectors) as u32, stream, ..*like };
         for &(_, place) in &moved {
             self.emit(&like, Op::Read, place, By::Cleaner);
         }
@@ -173,7 +179,11 @@ impl ZoneLog {
         self.statistics.moved_blocks += moved.len() as u64;
         self.statistics.cleaned_zones += 1;
         self.log.is_free(victim);
-        self.manage(&like, victim, Remark::Reset, self.space.unit);
+        if self.space.is_of_host {
+            self.manage(&like, victim, Remark::None, self.space.size);
+        } else {
+            self.manage(&like, victim, Remark::Reset, self.space.unit);
+        }
         true
     }
 
@@ -195,6 +205,9 @@ impl ZoneLog {
             Op::Trim => (first..end).for_each(|block| self.log.forget(block)),
             Op::Write => {
                 let log = usize::from(request.stream).min(self.config.logs as usize - 1);
+                // A drive without zones hears from the stream which log it is.
+                let request =
+                    &Request { stream: if self.space.is_of_host { log as u8 } else { request.stream }, ..*request };
                 for block in first..end {
                     let begin = u64::from(block) * self.block_sectors;
                     let is_whole = request.lba.0 <= begin && begin + self.block_sectors <= request.end();

@@ -33,6 +33,7 @@ fn space(zones: u32, blocks: u64) -> ZoneSpace {
         open: 4,
         bad: Vec::new(),
         zrwa: None,
+        is_of_host: false,
     }
 }
 
@@ -252,4 +253,72 @@ fn what_makes_no_log_is_named() {
     assert_eq!(refused(ZoneLogConfig { block: Bytes(2048), ..config(8) }, space(8, 4)), "zone_log.block");
     assert_eq!(refused(ZoneLogConfig { logs: 4, ..config(8) }, space(8, 4)), "zone_log.logs");
     assert_eq!(refused(ZoneLogConfig { free_zones: 0, ..config(8) }, space(8, 4)), "zone_log.free_zones");
+}
+
+/// Segments of a drive without zones, of so many blocks each.
+fn segments(config: &ZoneLogConfig, count: u64, blocks: u64) -> (ZoneLogConfig, ZoneSpace) {
+    let config = ZoneLogConfig { segment: Some(Bytes(blocks * SECTORS * 512)), ..config.clone() };
+    let space = ZoneSpace::of_segments(&config, count * blocks * SECTORS + SECTORS, SECTORS).expect("segments");
+    (config, space)
+}
+
+#[test]
+fn on_a_drive_without_zones_segments_are_written_in_order_and_trimmed_before_they_are_written_again() {
+    let plain =
+        ZoneLogConfig { size: Bytes(20 * SECTORS * 512), block: Bytes(SECTORS * 512), ..ZoneLogConfig::default() };
+    let plain = ZoneLogConfig { logs: 2, free_zones: 1, ..plain };
+    let mut dice = RandomStream::new(7, "test", "segments");
+    let requests: Vec<Request> =
+        (0..2_000).map(|_| Request { stream: dice.below(4) as u8, ..blocks(Op::Write, dice.below(20), 1) }).collect();
+    let (config, space) = segments(&plain, 9, 4);
+    assert_eq!((space.zones, space.capacity), (9, 4 * SECTORS));
+    let mut given = requests.clone().into_iter();
+    let mut log = ZoneLog::new(config, space.clone(), Box::new(Made(move || given.next()))).expect("a log");
+    // What a drive has to see: by segment how far it is written, and by which stream.
+    let mut written: Vec<(u64, Option<u8>)> = vec![(4, None); 5];
+    written.resize(9, (0, None));
+    let (mut trims, mut of_cleaner) = (0, 0);
+    while let Some(request) = log.next_request().expect("no errors") {
+        assert_eq!(request.remark.zone(), ZoneCommand::None, "a drive without zones takes plain commands");
+        let (segment, offset) = ((request.lba.0 / space.size) as usize, request.lba.0 % space.size / SECTORS);
+        let (end, stream) = &mut written[segment];
+        match request.op {
+            Op::Trim => {
+                assert_eq!((offset, u64::from(request.sectors), *end), (0, space.size, 4), "a full one as a whole");
+                (*end, *stream) = (0, None);
+                trims += 1;
+            }
+            Op::Write => {
+                assert_eq!(*end, offset, "in order, and not before it is trimmed");
+                assert!(stream.is_none_or(|stream| stream == request.stream), "each log has segments of its own");
+                assert!(request.stream <= 2, "two logs, and the cleaner");
+                of_cleaner += u32::from(request.stream == 2);
+                *stream = Some(request.stream);
+                *end += u64::from(request.sectors) / SECTORS;
+            }
+            _ => assert!(offset < *end, "what was written is read"),
+        }
+    }
+    let told = log.zone_log().expect("statistics");
+    assert_eq!((told.written_blocks, told.cleaned_zones), (2_000, trims));
+    assert!(trims > 100 && of_cleaner > 100, "{trims} {of_cleaner}");
+    // The same moves as on zones of as many blocks.
+    let zoned = ZoneSpace { zones: 9, open: 17, ..self::space(9, 4) };
+    let mut given = requests.into_iter();
+    let mut on_zones = ZoneLog::new(plain, zoned, Box::new(Made(move || given.next()))).expect("a log");
+    while on_zones.next_request().expect("no errors").is_some() {}
+    assert_eq!(log.zone_log(), on_zones.zone_log());
+}
+
+#[test]
+fn a_segment_that_makes_no_sense_is_refused_by_its_key() {
+    let config = ZoneLogConfig { size: Bytes(1 << 20), segment: Some(Bytes(1 << 20)), ..ZoneLogConfig::default() };
+    let key = |error: ninescope_generators::JobError| error.to_string();
+    let on_zones = config.validate(&space(9, 256)).expect_err("zones are there");
+    assert!(key(on_zones).contains("zone_log.segment"));
+    for segment in [None, Some(Bytes(0)), Some(Bytes(5000))] {
+        let wrong = ZoneLogConfig { segment, ..config.clone() };
+        let error = ZoneSpace::of_segments(&wrong, 1 << 20, SECTORS).expect_err("it makes no sense");
+        assert!(key(error).contains("zone_log.segment"), "{segment:?}");
+    }
 }

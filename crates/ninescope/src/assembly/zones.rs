@@ -6,7 +6,7 @@ use ninescope_model::Geometry;
 use ninescope_model::units::Bytes;
 
 use super::controller::ENTRIES_MAX;
-use super::translation::no_ftl;
+use super::translation::{no_ftl, over_provisioning};
 use crate::config::{DriveConfig, FtlSection, LoadedDrive, Merges, ProgramMoves, ReadMoves, ZnsConfig};
 use crate::error::Error;
 
@@ -22,6 +22,8 @@ pub fn ftl_config(drive: &LoadedDrive, zns: &ZnsConfig, geometry: Geometry, seed
         return Err(drive.error_at("zns", "is there, and zones lie on flash ([geometry], [nand])"));
     }
     check_others(drive)?;
+    // It changes nothing of zones, and is a share all the same.
+    over_provisioning(drive)?;
     let pools = width(drive, zns, &geometry)?;
     let capacity = u64::from(pools) * u64::from(geometry.units_per_group());
     let zones = geometry.pools() / pools * geometry.blocks_per_plane;
@@ -162,6 +164,8 @@ fn check_others(drive: &LoadedDrive) -> Result<(), Error> {
         ("ftl.map", ftl.map != plain.map),
         ("ftl.wear_leveling", ftl.wear_leveling != plain.wear_leveling),
         ("ftl.streams", ftl.streams != plain.streams),
+        ("ftl.parity", ftl.parity.is_some()),
+        ("ftl.superblock", ftl.superblock.is_some()),
         ("ftl.stream_channels", !ftl.stream_channels.is_empty()),
         ("ftl.gc_trigger", ftl.gc_trigger != plain.gc_trigger),
         ("ftl.throttle", ftl.throttle != plain.throttle),

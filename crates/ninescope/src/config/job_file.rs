@@ -135,7 +135,7 @@ fn table_of<T>(path: &Path, text: &str, name: &str, of: impl FnOnce(JobTables) -
 fn parse_tables(path: &Path, text: &str) -> Result<JobTables, Error> {
     let wrong = |problem: &str| Error::Input(format!("{}: {problem}", path.display()));
     if toml::from_str::<Table>(text).is_ok_and(|table| table.contains_key("jobs")) {
-        let problem = "several jobs and a file system or a host cache do not go together; give one [job]";
+        let problem = "several jobs go with no file system, host cache or log on zones; give one [job]";
         return Err(wrong(&format!("{problem}{}", location(text, "jobs[0]"))));
     }
     toml::from_str(text).map_err(|error| wrong(&of_toml(text, &error)))

@@ -66,7 +66,7 @@ pub(super) fn of_job_file(request: &RunRequest, source: &WorkloadSource, file: J
     let BehindCache { workload, filled } = match (host_cache, zone_log) {
         (Some(config), _) => behind_cache(config, &assembly, disk.workload).map_err(wrong)?,
         (None, Some(config)) => {
-            zones::check_prefill(request, config.full)?;
+            zones::check_prefill(request, config.full, &assembly)?;
             let (log, filled) = zones::in_log(config, &assembly, disk.workload).map_err(wrong)?;
             BehindCache { workload: Box::new(log), filled }
         }

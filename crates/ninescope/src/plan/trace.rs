@@ -127,7 +127,7 @@ fn through(
     let BehindCache { workload, filled } = match before_drive {
         BeforeDrive::Cache(cache) => behind_cache(cache, &assembly, trace).map_err(wrong)?,
         BeforeDrive::Log(log) => {
-            zones::check_prefill(request, log.full)?;
+            zones::check_prefill(request, log.full, &assembly)?;
             let (log, filled) = zones::in_log(log, &assembly, trace).map_err(wrong)?;
             BehindCache { workload: Box::new(log), filled }
         }
@@ -318,7 +318,7 @@ impl Trace {
         if highest > 0 && logs == 1 {
             self.notes
                 .push("`stream` (the trace) changes nothing of a log on zones that is one (zone_log.logs)".to_owned());
-        } else if u32::from(highest) >= logs {
+        } else if logs > 0 && u32::from(highest) >= logs {
             let last = logs - 1;
             self.notes
                 .push(format!("`stream` of the trace is {highest}, and zone_log.logs has 0 to {last}, which takes it"));

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use ninescope_generators::{JobError, ZoneLog, ZoneLogConfig, ZoneSpace, ZrwaSpace};
-use ninescope_model::Workload;
+use ninescope_model::{SECTOR_BYTES, Workload};
 
 use crate::assembly::Assembly;
 use crate::error::Error;
@@ -45,8 +45,10 @@ pub fn filled(
 ///
 /// # Errors
 /// [`Error::Input`] that names the key.
-pub(super) fn check_prefill(request: &RunRequest, full: bool) -> Result<(), Error> {
+pub(super) fn check_prefill(request: &RunRequest, full: bool, assembly: &Assembly) -> Result<(), Error> {
     let problem = match request.prefill {
+        // What is old in free segments of a drive without zones is written over.
+        PrefillMode::Full if assembly.ftl.zones.is_none() => return Ok(()),
         PrefillMode::None if full => {
             "leaves the zones empty that the log has filled: zone_log.full = false goes with it"
         }
@@ -65,9 +67,7 @@ pub(super) fn in_log(
     assembly: &Assembly,
     requests: Box<dyn Workload>,
 ) -> Result<(ZoneLog, Vec<Range<u32>>), JobError> {
-    let Some(zones) = &assembly.ftl.zones else {
-        return Err(JobError::new("zone_log.size", "is given, and the drive has no zones ([zns])"));
-    };
+    let Some(zones) = &assembly.ftl.zones else { return in_segments(config, assembly, requests) };
     let geometry = &assembly.geometry;
     let unit = geometry.sectors_per_unit();
     let space = ZoneSpace {
@@ -82,8 +82,27 @@ pub(super) fn in_log(
             granularity: u64::from(told.granularity) * u64::from(unit),
             zones: told.zones,
         }),
+        is_of_host: false,
     };
     let log = ZoneLog::new(config, space, requests)?;
     let filled = log.filled_zones().into_iter().map(|zone| zone * zones.size..zone * zones.size + 1).collect();
+    Ok((log, filled))
+}
+
+/// The same on segments of a drive without zones.
+fn in_segments(
+    config: ZoneLogConfig,
+    assembly: &Assembly,
+    requests: Box<dyn Workload>,
+) -> Result<(ZoneLog, Vec<Range<u32>>), JobError> {
+    if assembly.timing.is_none() {
+        return Err(JobError::new("zone_log.size", "is given, and the drive has no flash"));
+    }
+    let unit = assembly.geometry.sectors_per_unit();
+    let sectors = assembly.first_namespace_bytes() / SECTOR_BYTES;
+    let space = ZoneSpace::of_segments(&config, sectors, unit.into())?;
+    let units = (space.size / u64::from(unit)) as u32;
+    let log = ZoneLog::new(config, space, requests)?;
+    let filled = log.filled_zones().into_iter().map(|segment| segment * units..(segment + 1) * units).collect();
     Ok((log, filled))
 }

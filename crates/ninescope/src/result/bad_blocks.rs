@@ -1,6 +1,7 @@
 //! Blocks that broke: what failed in the window, which are left out for good, and whether the drive still takes writes.
 
 use ninescope_engine::Seen;
+use ninescope_model::{BlockGroup, Geometry};
 use serde_json::{Value, json};
 
 /// The section `bad_blocks`; absent where nothing breaks. Blocks are those of the media, several of which are retired together.
@@ -12,6 +13,8 @@ pub fn section(device: &Seen<'_>) -> Option<Value> {
     let blocks = device.ftl.geometry().frontier_planes;
     let of = |groups: u64| groups * u64::from(blocks);
     let ended = device.ftl.is_read_only();
+    let table: Vec<_> =
+        device.ftl.bad_block_table().flat_map(|group| blocks_of(device.ftl.geometry(), group)).collect();
     Some(json!({
         "program_failures": counts.program_failures,
         "erase_failures": counts.erase_failures,
@@ -25,5 +28,13 @@ pub fn section(device: &Seen<'_>) -> Option<Value> {
         "pages_kept": counters.pages_kept,
         "refused_commands": counters.refused_commands,
         "read_only": ended,
+        "table": table,
     }))
+}
+
+/// Where the blocks of a group lie: die, plane within it, and number within the plane.
+fn blocks_of(geometry: &Geometry, group: BlockGroup) -> impl Iterator<Item = [u32; 3]> + use<> {
+    let (pool, block) = geometry.pool_and_block(group);
+    let (die, first) = (geometry.die_of_pool(pool).0, geometry.first_plane_of_pool(pool));
+    (first..first + geometry.frontier_planes).map(move |plane| [die, plane, block])
 }

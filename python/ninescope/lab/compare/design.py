@@ -144,6 +144,14 @@ def _is_untold(run: Result) -> bool:
     return run.steadiness is not None and run.steadiness.is_steady is None
 
 
+def _failed(side: Side) -> Iterator[str]:
+    """Yield how many requests of a side were answered with an error."""
+    failed = sum(moved.failed for run in side.results for moved in run.throughput.values())
+    if failed:
+        requests = sum(run.requests for run in side.results)
+        yield f"of {side.name} {failed:,} of {requests:,} requests failed: latencies have them, rates have not"
+
+
 def _not_steady(side: Side) -> Iterator[str]:
     """Yield why a side is not steady, and in how many of its runs."""
     for reason, words in _NOT_STEADY.items():
@@ -161,6 +169,8 @@ def remarks(design: Design) -> Iterator[str]:
         if broken:
             runs = "its run was" if len(side.results) == 1 else f"{len(broken)} of its runs were"
             yield f"{side.name} is incomplete: {runs} interrupted"
+    for side in (design.a, design.b):
+        yield from _failed(side)
     for side in (design.a, design.b):
         yield from _not_steady(side)
     untold = [side.name for side in (design.a, design.b) if any(_is_untold(run) for run in side.results)]

@@ -70,6 +70,7 @@ def _all() -> Iterator[Metric]:
     for op in OPS:
         yield from _of_operation(op)
     yield Metric("waf", "WAF", "", "lower", lambda result: result.waf.total or None)
+    yield Metric("zone_log.waf", "WAF of the zone log", "", "lower", _of_zone_log)
     yield Metric("erases", "erases", "", "lower", _erases, is_count=True)
     yield Metric("tier.hit_ratio", "SCM hit ratio", "share", "higher", _hit_ratio)
     yield Metric("codewords.failed", "failed codewords", "", "lower", _failed_codewords, is_count=True)
@@ -115,6 +116,10 @@ def _percentile(op: str, key: str) -> Callable[[Result], float | None]:
         return None if value is None else float(value)
 
     return read
+
+
+def _of_zone_log(result: Result) -> float | None:
+    return None if result.zone_log is None else result.zone_log.write_amplification
 
 
 def _erases(result: Result) -> float | None:

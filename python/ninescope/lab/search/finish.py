@@ -12,7 +12,7 @@ from typing import Any
 
 from ninescope.lab.compare.metrics import BUCKET
 from ninescope.lab.compare.verdict import Verdict, by_chance, untold, without_chance
-from ninescope.lab.search.evaluate import Entry, Evaluator, best_of, numbers_of
+from ninescope.lab.search.evaluate import Entry, Evaluator, best_of, ended_on, numbers_of
 from ninescope.lab.search.evidence import EXACT
 from ninescope.lab.search.file import KNEE, SearchFile
 from ninescope.lab.search.goals import Constraint, Goals, Number, Objective
@@ -240,6 +240,9 @@ def _candidate(file: SearchFile, entry: Entry, trial: int | None) -> Candidate:
     shown = file.space.shown(design)
     if entry.trial.state != FULL:
         return Candidate(trial, design, shown, error=entry.trial.reason)
+    ended = ended_on({workload: entry.runs(workload) for workload in entry.wanted})
+    if ended is not None:
+        return Candidate(trial, design, shown, error=f"its drive became read-only on {ended}")
     seeds = len(next(iter(entry.wanted.values())))
     runs = [
         Trial(index, design, FULL, metrics={

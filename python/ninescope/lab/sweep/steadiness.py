@@ -53,7 +53,8 @@ def _why(reasons: Sequence[str]) -> str:
     counts = {reason: sum(reason in held for held in each) for reason in _WORDS}
     words = (f"in {count:,} the {_WORDS[reason][0]}" for reason, count in counts.items() if count)
     both = sum(len(held) > 1 for held in each)
-    return ": " + ", ".join(words) + (f" (in {both:,} of them both)" if both else "")
+    several = "both" if sum(count > 0 for count in counts.values()) == 2 else "several of these"
+    return ": " + ", ".join(words) + (f" (in {both:,} of them {several})" if both else "")
 
 
 def below_a_figure(frame: pl.DataFrame) -> str:
