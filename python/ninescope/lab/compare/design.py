@@ -149,7 +149,7 @@ def _failed(side: Side) -> Iterator[str]:
     failed = sum(moved.failed for run in side.results for moved in run.throughput.values())
     if failed:
         requests = sum(run.requests for run in side.results)
-        yield f"of {side.name} {failed:,} of {requests:,} requests failed: latencies have them, rates have not"
+        yield f"of {side.name} {failed:,} of {requests:,} requests failed: latencies have them, no rate has"
 
 
 def _not_steady(side: Side) -> Iterator[str]:
