@@ -104,6 +104,16 @@ def test_what_was_refused_counts_in_no_rate_and_makes_no_result_steady():
     )
 
 
+def test_each_job_says_what_of_it_failed():
+    each = {"rw": "randwrite", "bs": "16k", "iodepth": 4, "requests": 4_000}
+    jobs = ninescope.Workload.jobs({"name": "one", **each}, {"name": "other", **each})
+    result = drive(nand__erase_failures=0.1).run(jobs, prefill="full")
+    failed = [job.throughput["write"].failed for job in result.jobs]
+    assert sum(failed) == result.throughput["write"].failed > 0
+    told = " ".join(str(result).split())
+    assert all(f"4,000 ({count:,} failed)" in told for count in failed)
+
+
 def test_a_drive_of_which_only_reads_are_asked_has_refused_nothing():
     reads = ninescope.Workload.job(rw="randread", bs="16k", iodepth=8, requests=2_000)
     result = drive(nand__erase_failures=0.1).run(reads, prefill="full")

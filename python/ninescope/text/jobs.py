@@ -128,7 +128,9 @@ def _job_rows(job: JobResult) -> Iterator[tuple[str, list[str | Text]]]:
         moved = job.throughput[op]
         rate = quantity(moved.bytes_per_second, "B/s") if moved.bytes else ""
         times = (duration(latency.mean_ns), percentile(latency, "50"), percentile(latency, "99"))
-        yield op, [f"{latency.count:,}", quantity(moved.iops), rate, *times, duration(latency.max_ns)]
+        failed = f" ({moved.failed:,} failed)" if moved.failed else ""
+        count = f"{latency.count:,}{failed}"
+        yield op, [count, quantity(moved.iops), rate, *times, duration(latency.max_ns)]
 
 
 def _jobs_side_by_side(result: Result) -> Table:
