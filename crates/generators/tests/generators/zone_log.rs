@@ -270,13 +270,13 @@ fn on_a_drive_without_zones_segments_are_written_in_order_and_trimmed_before_the
     let mut dice = RandomStream::new(7, "test", "segments");
     let requests: Vec<Request> =
         (0..2_000).map(|_| Request { stream: dice.below(4) as u8, ..blocks(Op::Write, dice.below(20), 1) }).collect();
-    let (config, space) = segments(&plain, 9, 4);
-    assert_eq!((space.zones, space.capacity), (9, 4 * SECTORS));
+    let (config, space) = segments(&plain, 12, 4);
+    assert_eq!((space.zones, space.capacity), (12, 4 * SECTORS));
     let mut given = requests.clone().into_iter();
     let mut log = ZoneLog::new(config, space.clone(), Box::new(Made(move || given.next()))).expect("a log");
     // What a drive has to see: by segment how far it is written, and by which stream.
     let mut written: Vec<(u64, Option<u8>)> = vec![(4, None); 5];
-    written.resize(9, (0, None));
+    written.resize(12, (0, None));
     let (mut trims, mut of_cleaner) = (0, 0);
     while let Some(request) = log.next_request().expect("no errors") {
         assert_eq!(request.remark.zone(), ZoneCommand::None, "a drive without zones takes plain commands");
@@ -303,7 +303,7 @@ fn on_a_drive_without_zones_segments_are_written_in_order_and_trimmed_before_the
     assert_eq!((told.written_blocks, told.cleaned_zones), (2_000, trims));
     assert!(trims > 100 && of_cleaner > 100, "{trims} {of_cleaner}");
     // The same moves as on zones of as many blocks.
-    let zoned = ZoneSpace { zones: 9, open: 17, ..self::space(9, 4) };
+    let zoned = ZoneSpace { open: 17, ..self::space(12, 4) };
     let mut given = requests.into_iter();
     let mut on_zones = ZoneLog::new(plain, zoned, Box::new(Made(move || given.next()))).expect("a log");
     while on_zones.next_request().expect("no errors").is_some() {}
