@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use ninescope_engine::meter::{Parts, SPLIT, SPLIT_WHOLE, Waits as Behind};
 use ninescope_engine::{Access, Dropped, QueueClass, View};
 use ninescope_kernel::{NONE, Ns};
-use ninescope_media::nand::{CommandKind, FlashCommand};
+use ninescope_media::nand::{CommandKind, FlashCommand, PlaneReads};
 use ninescope_model::{Cause, DieId, Lpa, Op, Pool, Ppa, Source};
 
 use crate::map_holders::MapHolders;
@@ -84,6 +84,12 @@ struct Stretch {
 }
 
 impl Stretch {
+    /// What waiting for it is called for a request, if it is called anything.
+    fn lane_of(&self, owner: u64) -> Option<usize> {
+        let is_own = |lane: usize| lane < MIGRATION && self.owners.contains(&owner);
+        self.lane.map(|lane| if is_own(lane) { OWN } else { lane })
+    }
+
     /// How much of it lies between two times [ns].
     fn within(&self, from: Ns, until: Ns) -> u64 {
         self.until.min(until).saturating_since(self.from.max(from)).0
@@ -105,6 +111,15 @@ struct Die {
     without_power: Option<Ns>,
     /// Whose operation is parked.
     parked: (Owners, Option<usize>, u16),
+}
+
+/// The planes of a die that read each by itself: while they do, waits for the die are behind the first of them.
+#[derive(Clone, Debug, Default)]
+struct Leaders {
+    /// Their places among dies and planes, and until when their data leave, where they do.
+    order: Vec<(usize, Option<Ns>)>,
+    /// Since when the first of them is.
+    since: Ns,
 }
 
 /// A page access that a request waits for.
@@ -130,7 +145,12 @@ type KnownPage = (Option<u16>, Option<Lpa>, Option<u64>);
 /// Who waits for whom.
 #[derive(Debug, Default)]
 pub struct Blame {
+    /// Dies, and behind them the planes that read each by itself.
     dies: Vec<Die>,
+    /// How many of a die do; 0 where those of a die read together.
+    planes: usize,
+    /// By die: the planes that read, the first to be taken up in front.
+    leaders: Vec<Leaders>,
     channels: Vec<VecDeque<Stretch>>,
     parts: Vec<Part>,
     /// By slot: the request in it.
@@ -177,8 +197,12 @@ impl Blame {
     pub fn started(view: &View<'_>, completes_at_program: bool, tenants: usize) -> Self {
         let (geometry, drive) = (view.ftl.geometry(), tenants as u16);
         let idle = Die { owners: [NOBODY; 4], holder: drive, parked: ([NOBODY; 4], None, drive), ..Die::default() };
+        let apart = view.nand.timing().plane_reads == PlaneReads::Independently;
+        let planes = if apart { geometry.planes_per_die as usize } else { 0 };
         Self {
-            dies: vec![idle; geometry.dies() as usize],
+            dies: vec![idle; geometry.dies() as usize * (1 + planes)],
+            planes,
+            leaders: vec![Leaders::default(); if apart { geometry.dies() as usize } else { 0 }],
             channels: vec![VecDeque::new(); geometry.channels as usize],
             at_program: completes_at_program,
             drive,
@@ -293,7 +317,8 @@ impl Blame {
         map: Option<&MapHolders>,
     ) {
         self.keep_pages(view, command, accesses);
-        let (now, id) = (view.now, command.die.index());
+        let (now, id) = (view.now, self.place(command));
+        self.settle(command.die, now);
         let mut owners = [NOBODY; 4];
         for (owner, access) in owners.iter_mut().zip(accesses) {
             *owner = if access.slot == NONE { NOBODY } else { self.slots[access.slot as usize] };
@@ -314,6 +339,11 @@ impl Blame {
             let part = &mut self.parts[access.transaction as usize];
             *part = Part { owner, lpa, merges, mark: now, ..Part::default() };
             lay_over(&self.dies[id].done, access.queued, now, owner, &mut part.waits);
+            if id != command.die.index() {
+                // A plane that reads nothing is kept from it by its die.
+                let (of_die, of_plane) = (&self.dies[command.die.index()].done, &self.dies[id].done);
+                lay_beside(of_die, of_plane, (access.queued, now), owner, &mut part.waits);
+            }
         }
         // What reads or writes the map, or parity, or is of a rebuild, and something of the host counts as the host's.
         let beside = |source| matches!(source, Source::Mapping | Source::Parity | Source::Rebuild);
@@ -344,7 +374,58 @@ impl Blame {
             _ => None,
         };
         die.since = now;
-        self.forget(now, command.die);
+        self.begins_to_read(now, command.die, id);
+        self.forget(now, id);
+    }
+
+    /// Where a command runs, among dies and planes.
+    fn place(&self, command: &FlashCommand) -> usize {
+        let (die, plane) = (command.die.index(), command.planes.trailing_zeros() as usize);
+        match command.kind {
+            CommandKind::Read if self.planes > 0 => self.leaders.len() + die * self.planes + plane,
+            _ => die,
+        }
+    }
+
+    /// A plane that reads by itself begins to.
+    fn begins_to_read(&mut self, now: Ns, die: DieId, place: usize) {
+        if place == die.index() {
+            return;
+        }
+        let leaders = &mut self.leaders[die.index()];
+        leaders.order.retain(|(other, _)| *other != place);
+        if leaders.order.is_empty() {
+            leaders.since = now;
+        }
+        leaders.order.push((place, None));
+    }
+
+    /// Planes whose data have left lead no more. What the next one has begun to do and ends by itself is known.
+    fn settle(&mut self, die: DieId, now: Ns) {
+        let Some(leaders) = self.leaders.get_mut(die.index()) else { return };
+        while let Some(&(_, Some(until))) = leaders.order.first()
+            && until <= now
+        {
+            leaders.since = leaders.since.max(until);
+            leaders.order.remove(0);
+            if let Some(&(next, Some(until))) = leaders.order.first()
+                && until > leaders.since
+                && let Some(&leaving) = self.dies[next].done.back()
+            {
+                let stretch = Stretch { from: leaving.from.max(leaders.since), ..leaving };
+                self.dies[die.index()].done.push_back(stretch);
+            }
+        }
+    }
+
+    /// Keeps a stretch, of a plane that leads for its die too.
+    fn keep(&mut self, die: DieId, place: usize, stretch: Stretch) {
+        self.dies[place].done.push_back(stretch);
+        let Some(leaders) = self.leaders.get(die.index()).filter(|_| place != die.index()) else { return };
+        if leaders.order.first().is_some_and(|(first, _)| *first == place) {
+            let stretch = Stretch { from: stretch.from.max(leaders.since), ..stretch };
+            self.dies[die.index()].done.push_back(stretch);
+        }
     }
 
     /// An access leaves its queue. Returns whether it is the first time, of one that somebody waits for.
@@ -483,24 +564,27 @@ impl Blame {
     }
 
     /// What a die did since the last time it changed is over.
-    fn change(&mut self, die: DieId, now: Ns, waited_for_channel: bool) {
-        let die = &mut self.dies[die.index()];
+    fn change(&mut self, (id, place): (DieId, usize), now: Ns, waited_for_channel: bool) {
+        self.settle(id, now);
+        let die = &mut self.dies[place];
         let lane = if waited_for_channel { Some(0) } else { die.lane };
-        die.done.push_back(Stretch { from: die.since, until: now, lane, holder: die.holder, owners: die.owners });
+        let stretch = Stretch { from: die.since, until: now, lane, holder: die.holder, owners: die.owners };
         die.since = now;
+        self.keep(id, place, stretch);
     }
 
     /// The channel is granted to a command until `sent`.
     pub fn issued(&mut self, view: &View<'_>, command: &FlashCommand, sent: Ns) {
-        self.change(command.die, view.now, true);
+        let place = self.place(command);
+        self.change((command.die, place), view.now, true);
         let channel = self.channel_waits_end(view, command);
-        let Die { owners, holder, .. } = self.dies[command.die.index()];
+        let Die { owners, holder, .. } = self.dies[place];
         self.channels[channel].push_back(Stretch { from: view.now, until: sent, lane: Some(CHANNEL), holder, owners });
     }
 
     /// The array phase ended.
     pub fn ended(&mut self, now: Ns, command: &FlashCommand) {
-        self.change(command.die, now, false);
+        self.change((command.die, self.place(command)), now, false);
         for plane in command.addressed_planes() {
             if let Some(part) = self.parts.get_mut(command.transaction[plane] as usize) {
                 (part.ended, part.mark) = (now, if part.mark == Ns::NEVER { Ns::NEVER } else { now });
@@ -510,8 +594,9 @@ impl Blame {
 
     /// Data leave until `until`; the die is held until `held`.
     pub fn data_out(&mut self, view: &View<'_>, command: &FlashCommand, (until, held): (Ns, Ns)) {
-        self.change(command.die, view.now, true);
-        let Die { owners, holder, tenants, .. } = self.dies[command.die.index()];
+        let place = self.place(command);
+        self.change((command.die, place), view.now, true);
+        let Die { owners, holder, tenants, .. } = self.dies[place];
         let channel = self.channel_waits_end(view, command);
         // Of its own command, the data of planes before it. What stays in the controller is there when those of all planes
         // have left, unless each of them goes on through a decoder.
@@ -537,14 +622,17 @@ impl Blame {
             }
         }
         self.channels[channel].push_back(Stretch { from: view.now, until, lane: Some(CHANNEL), holder, owners });
-        let die = &mut self.dies[command.die.index()];
-        die.done.push_back(Stretch { from: view.now, until: held, lane: die.lane, holder, owners });
+        let lane = self.dies[place].lane;
+        self.keep(command.die, place, Stretch { from: view.now, until: held, lane, holder, owners });
+        if let Some(leaders) = self.leaders.get_mut(command.die.index()) {
+            leaders.order.iter_mut().filter(|(other, _)| *other == place).for_each(|(_, leaves)| *leaves = Some(held));
+        }
     }
 
     /// Splits what the accesses of a command waited for their channel. Returns which one that is.
     fn channel_waits_end(&mut self, view: &View<'_>, command: &FlashCommand) -> usize {
         let channel = view.ftl.geometry().channel_of_die(command.die).index();
-        let owners = self.dies[command.die.index()].owners;
+        let owners = self.dies[self.place(command)].owners;
         for (owner, plane) in owners.into_iter().zip(command.addressed_planes()) {
             let Some(part) = self.parts.get_mut(command.transaction[plane] as usize) else { continue };
             let owner = if part.owner == MAP_READER { MAP_READER } else { owner };
@@ -571,7 +659,7 @@ impl Blame {
     }
 
     pub fn suspended(&mut self, now: Ns, id: DieId) {
-        self.change(id, now, false);
+        self.change((id, id.index()), now, false);
         let die = &mut self.dies[id.index()];
         die.parked = (die.owners, die.lane, die.holder);
     }
@@ -648,12 +736,15 @@ impl Blame {
     }
 
     /// Forgets what ended before the oldest request inside came, or the oldest read of the map for some. Data may leave for some time yet, which a request will wait for.
-    fn forget(&mut self, now: Ns, id: DieId) {
+    fn forget(&mut self, now: Ns, place: usize) {
         let oldest = self.inside.first_key_value().map_or(now, |(_, &fetched)| fetched);
         let oldest = self.map_fetches.values().copied().fold(oldest, Ns::min);
-        let done = &mut self.dies[id.index()].done;
-        while done.front().is_some_and(|stretch| stretch.until < oldest) {
-            done.pop_front();
+        let of_die = place.checked_sub(self.leaders.len()).filter(|_| self.planes > 0);
+        for at in of_die.map(|plane| plane / self.planes).into_iter().chain([place]) {
+            let done = &mut self.dies[at].done;
+            while done.front().is_some_and(|stretch| stretch.until < oldest) {
+                done.pop_front();
+            }
         }
         for channel in &mut self.channels {
             while channel.front().is_some_and(|stretch| stretch.until < oldest) {
@@ -666,11 +757,25 @@ impl Blame {
 /// Adds what was done between two times to the waits of a request: its own, or by lane.
 fn lay_over(done: &VecDeque<Stretch>, from: Ns, until: Ns, owner: u64, waits: &mut Waits) {
     for stretch in done.iter().rev().take_while(|stretch| stretch.until >= from) {
-        let lane = match stretch.lane {
-            Some(lane) if lane < MIGRATION && stretch.owners.contains(&owner) => OWN,
-            Some(lane) => lane,
-            None => continue,
-        };
-        waits.add(lane, stretch.holder, stretch.within(from, until));
+        if let Some(lane) = stretch.lane_of(owner) {
+            waits.add(lane, stretch.holder, stretch.within(from, until));
+        }
+    }
+}
+
+/// Adds what a die did between two times, but for those in which a plane of it did something itself.
+fn lay_beside(
+    of_die: &VecDeque<Stretch>,
+    of_plane: &VecDeque<Stretch>,
+    (from, until): (Ns, Ns),
+    owner: u64,
+    waits: &mut Waits,
+) {
+    for stretch in of_die.iter().rev().take_while(|stretch| stretch.until >= from) {
+        let Some(lane) = stretch.lane_of(owner) else { continue };
+        let (from, until) = (stretch.from.max(from), stretch.until.min(until));
+        let beside = of_plane.iter().rev().take_while(|own| own.until >= from);
+        let own: u64 = beside.map(|own| own.within(from, until)).sum();
+        waits.add(lane, stretch.holder, until.saturating_since(from).0 - own);
     }
 }

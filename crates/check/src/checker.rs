@@ -231,7 +231,7 @@ impl Checker {
 
     fn started(&mut self, view: &View<'_>, completes_at_program: bool, lanes: usize) -> Checked {
         let geometry = view.ftl.geometry();
-        self.dies.started(geometry.dies());
+        self.dies.started(view);
         self.transfers.started(geometry.channels);
         self.blocks.started(view);
         self.groups.started(view);
@@ -439,6 +439,7 @@ impl Probe for Checker {
             Event::MoveDropped { record, lpa, .. } => self.move_dropped(view, record, lpa),
             Event::MoveEnded { lpa, from, to, current } => self.move_ended(view, lpa, from, to, current),
             Event::Dispatched { command, class, accesses } => {
+                self.dies.dispatched(view, command, &mut self.marks)?;
                 match (class, &mut self.map) {
                     (QueueClass::HostRead, Some(book)) => book.read_dispatched(view, command, accesses)?,
                     (QueueClass::HostProgram, Some(book)) => book.programs_dispatched(view, accesses)?,

@@ -8,6 +8,7 @@ use ninescope_model::{DieId, Occupancy};
 use crate::marks::{Mark, Marks};
 use crate::page_types::PageTypesBook;
 use crate::part::{page_time, planes_fit};
+use crate::planes::PlaneBook;
 use crate::rule::{Checked, require};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,17 +103,75 @@ struct Die {
 #[derive(Debug, Default)]
 pub struct Dies {
     dies: Vec<Die>,
+    /// Planes that read each by itself, where they do.
+    planes: Option<PlaneBook>,
     page_types: PageTypesBook,
 }
 
 impl Dies {
-    pub fn started(&mut self, dies: u32) {
-        self.dies = vec![Die::default(); dies as usize];
+    pub fn started(&mut self, view: &View<'_>) {
+        self.dies = vec![Die::default(); view.ftl.geometry().dies() as usize];
+        self.planes = PlaneBook::started(view);
+    }
+
+    /// A command is taken up, for which nothing was to be sent yet.
+    pub fn dispatched(&mut self, view: &View<'_>, command: &FlashCommand, marks: &mut Marks) -> Checked {
+        let Some(planes) = &mut self.planes else { return Ok(()) };
+        if command.kind != CommandKind::Read {
+            return planes.require_none(view.now, command.die, "a command that takes all of it");
+        }
+        planes.dispatched(view.now, command)?;
+        if planes.reads_beside(command) {
+            marks.hit(Mark::ReadBesideRead);
+        }
+        Ok(())
+    }
+
+    /// A plane that reads by itself is given a read: its die has nothing to do for itself, but perhaps something that is parked.
+    fn plane_issued(&mut self, view: &View<'_>, command: &FlashCommand, begins: Ns, marks: &mut Marks) -> Checked {
+        let (now, id) = (view.now, command.die);
+        let die = &self.dies[id.index()];
+        require!(
+            die.phase == Phase::Free,
+            DieDoubleBooked,
+            now,
+            "die {id} is given {command:?} while it is {:?} with {:?}",
+            die.phase,
+            die.running.work
+        );
+        if let Some(parked) = &die.parked {
+            beside_parked(now, command, &parked.work, marks)?;
+        }
+        self.page_types.issued(view, command, marks)?;
+        let (plane, needed) = (command.planes.trailing_zeros(), page_time(view, command, marks));
+        let total = view.nand.plane_read(id, plane).map_or(Ns::ZERO, |read| read.total);
+        require!(
+            total == needed,
+            PulseTime,
+            now,
+            "die {id}, plane {plane}: a read of page {} is to take {total}, and its type takes {needed}",
+            command.first_page()
+        );
+        match &mut self.planes {
+            Some(planes) => planes.issued(view, command, (begins, needed)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a command is a read of a plane by itself.
+    fn is_of_plane(&self, command: &FlashCommand) -> bool {
+        self.planes.is_some() && command.kind == CommandKind::Read
     }
 
     #[inline]
     pub fn issued(&mut self, view: &View<'_>, command: &FlashCommand, begins: Ns, marks: &mut Marks) -> Checked {
+        if self.is_of_plane(command) {
+            return self.plane_issued(view, command, begins, marks);
+        }
         let (now, id) = (view.now, command.die);
+        if let Some(planes) = &mut self.planes {
+            planes.require_none(now, id, "a command that takes all of it")?;
+        }
         let die = &mut self.dies[id.index()];
         let free = die.phase == Phase::Free || (die.phase == Phase::DataOut && die.data_out_until <= now);
         require!(
@@ -151,6 +210,9 @@ impl Dies {
 
     #[inline]
     pub fn ended(&mut self, now: Ns, command: &FlashCommand) -> Checked {
+        if let (CommandKind::Read, Some(planes)) = (command.kind, &mut self.planes) {
+            return planes.ended(now, command);
+        }
         let die = &mut self.dies[command.die.index()];
         let running = &die.running;
         require!(
@@ -181,6 +243,9 @@ impl Dies {
 
     #[inline]
     pub fn data_out(&mut self, now: Ns, command: &FlashCommand, held: Ns) -> Checked {
+        if let Some(planes) = &mut self.planes {
+            return planes.data_out(now, command, held);
+        }
         let die = &mut self.dies[command.die.index()];
         require!(
             die.phase == Phase::Sensed && die.running.work == Work::of(command),
@@ -250,6 +315,9 @@ impl Dies {
     }
 
     pub fn resume_began(&mut self, now: Ns, id: DieId) -> Checked {
+        if let Some(planes) = &mut self.planes {
+            planes.require_none(now, id, "to resume")?;
+        }
         let die = &mut self.dies[id.index()];
         if die.phase == Phase::DataOut && die.data_out_until <= now {
             die.phase = Phase::Free;
@@ -288,7 +356,15 @@ impl Dies {
 
     // ---- time -------------------------------------------------------------------------------------
 
+    /// What the device counted is what was seen.
+    pub fn compare(&self, view: &View<'_>) -> Checked {
+        self.planes.as_ref().map_or(Ok(()), |planes| planes.compare(view))
+    }
+
     pub fn measuring_began(&mut self, now: Ns) {
+        if let Some(planes) = &mut self.planes {
+            planes.measuring_began(now);
+        }
         for die in &mut self.dies {
             die.working = if die.phase == Phase::DataOut { die.data_out_until.saturating_since(now).0 } else { 0 };
             (die.overhead, die.without_power) = (0, 0);
@@ -297,8 +373,14 @@ impl Dies {
         }
     }
 
-    pub fn finished(&self, view: &View<'_>, used: &Utilization) -> Checked {
+    pub fn finished(&mut self, view: &View<'_>, used: &Utilization) -> Checked {
         let now = view.now;
+        for index in 0..self.dies.len() {
+            if let Some(planes) = &mut self.planes {
+                planes.require_none(now, DieId(index as u32), "nothing, at the end,")?;
+                self.dies[index].working += planes.working(now, index);
+            }
+        }
         for (index, (die, ledger)) in self.dies.iter().zip(&used.dies).enumerate() {
             let idle = die.phase == Phase::Free || (die.phase == Phase::DataOut && die.data_out_until <= now);
             require!(

@@ -40,6 +40,7 @@ mod parity;
 mod part;
 mod partitions;
 mod places;
+mod planes;
 mod power;
 mod protocol;
 mod queues;

@@ -7,7 +7,7 @@ use std::ops::{Range, RangeInclusive};
 use ninescope_engine::mapping::{CacheChange, MapCounters, Mapping};
 use ninescope_engine::{Access, View};
 use ninescope_kernel::{BitTable, Ns};
-use ninescope_media::nand::FlashCommand;
+use ninescope_media::nand::{FlashCommand, PlaneReads};
 use ninescope_model::{DieId, Lpa, Ppa, Source, Stream};
 
 use crate::marks::{Mark, Marks};
@@ -55,8 +55,8 @@ pub struct MapBook {
     /// Pages that are found again for commands.
     lost: BTreeSet<u32>,
     commands: Vec<Command>,
-    /// Reads of pages of the map that wait, by die, where they go first; and how many went before others.
-    first: Option<BTreeMap<DieId, u32>>,
+    /// Reads of pages of the map that wait, by die and plane, where they go first; and how many went before others.
+    first: Option<BTreeMap<(DieId, u32), u32>>,
     ahead: u64,
     /// By page, where what is fetched of the host's memory takes the link: when it was asked for, and how many units of it.
     asked: BTreeMap<u32, (Ns, RangeInclusive<u64>)>,
@@ -68,6 +68,19 @@ pub struct MapBook {
 /// What the view says of the map.
 fn mapping<'a>(view: &View<'a>) -> Option<&'a Mapping> {
     view.mapping
+}
+
+/// What a read waits for: its die, or its plane where each reads by itself.
+fn waits_for(view: &View<'_>, ppa: Ppa) -> (DieId, u32) {
+    let geometry = view.ftl.geometry();
+    let (die, place) = (geometry.die_of(ppa), geometry.locate(ppa));
+    match view.nand.timing().plane_reads {
+        PlaneReads::Together => (die, 0),
+        PlaneReads::Independently => {
+            let pool = geometry.pool_and_block(place.group).0;
+            (die, geometry.first_plane_of_pool(pool) + place.plane_in_group)
+        }
+    }
 }
 
 impl MapBook {
@@ -146,9 +159,8 @@ impl MapBook {
 
     /// A read of a page of the map joined the queue of its die.
     pub fn read_queued(&mut self, view: &View<'_>, ppa: Ppa, marks: &mut Marks) {
-        let die = view.ftl.geometry().die_of(ppa);
         if let Some(waiting) = &mut self.first {
-            *waiting.entry(die).or_default() += 1;
+            *waiting.entry(waits_for(view, ppa)).or_default() += 1;
         }
         let ahead = view.mapping.map_or(0, |mapping| mapping.counters().reads_ahead);
         if std::mem::replace(&mut self.ahead, ahead) < ahead {
@@ -158,7 +170,8 @@ impl MapBook {
 
     /// A read that commands wait for leaves its die's queue, with others beside it.
     pub fn read_dispatched(&mut self, view: &View<'_>, command: &FlashCommand, accesses: &[Access]) -> Checked {
-        let Some(waiting) = self.first.as_mut().and_then(|first| first.get_mut(&command.die)) else { return Ok(()) };
+        let place = accesses.first().map_or((command.die, 0), |access| waits_for(view, access.ppa));
+        let Some(waiting) = self.first.as_mut().and_then(|first| first.get_mut(&place)) else { return Ok(()) };
         let of_map = accesses.iter().filter(|access| access.source == Source::Mapping).count() as u32;
         require!(
             of_map > 0 || *waiting == 0,
@@ -174,9 +187,8 @@ impl MapBook {
 
     /// One of them goes to no die, because what it reads lay on one that failed.
     pub fn read_missing(&mut self, view: &View<'_>, access: &Access) {
-        let die = view.ftl.geometry().die_of(access.ppa);
         if let (Source::Mapping, Some(first)) = (access.source, &mut self.first)
-            && let Some(waiting) = first.get_mut(&die)
+            && let Some(waiting) = first.get_mut(&waits_for(view, access.ppa))
         {
             *waiting = waiting.saturating_sub(1);
         }

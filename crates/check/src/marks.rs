@@ -32,6 +32,7 @@ marks! {
     ReadOfTrimmed, "read_of_trimmed", "A read returned zeros of a unit that had been trimmed.";
     ReadBesideErase, "read_beside_parked_erase", "A read ran beside a suspended erase.";
     ReadBesideProgram, "read_beside_parked_program", "A read ran beside a suspended program.";
+    ReadBesideRead, "read_beside_read", "A plane read by itself while another plane of its die did.";
     ReadOfParkedGroup, "read_of_parked_program_group", "A read took an earlier page of the group whose program was suspended.";
     SuspendedErase, "suspended_erase", "An erase was suspended.";
     SuspendedHostProgram, "suspended_program", "A program was suspended.";

@@ -9,6 +9,7 @@ use ninescope_engine::{Event, QueueClass, View};
 use ninescope_ftl::GroupState;
 use ninescope_ftl::policies::GcTriggerConfig;
 use ninescope_kernel::Ns;
+use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{BlockGroup, DieId, Pool};
 
 use crate::die_sets::dies_of_set;
@@ -17,8 +18,8 @@ use crate::rule::{Checked, require};
 /// What is known of dies and pools.
 #[derive(Debug, Default)]
 pub struct Trigger {
-    /// By die: when the last of its commands has ended; `NEVER` while one has not.
-    ended: Vec<Ns>,
+    /// By die: when the last of its commands has ended, and the planes of those that have not, a bit each.
+    ended: Vec<(Ns, u8)>,
     /// By die: it rests, and nothing of the host has been begun since.
     rests: Vec<bool>,
     /// By pool: since when collection has been wanted and could be put off.
@@ -32,7 +33,7 @@ impl Trigger {
     pub fn started(&mut self, view: &View<'_>, fold_after: Option<Ns>) {
         self.fold_after = fold_after;
         let geometry = view.ftl.geometry();
-        self.ended = vec![Ns::ZERO; geometry.dies() as usize];
+        self.ended = vec![(Ns::ZERO, 0); geometry.dies() as usize];
         self.rests = vec![false; geometry.dies() as usize];
         self.wanted = vec![None; geometry.pools() as usize];
     }
@@ -48,17 +49,23 @@ impl Trigger {
         }
         match event {
             Event::Dispatched { command, class, .. } => {
-                self.ended[command.die.index()] = Ns::NEVER;
+                self.ended[command.die.index()].1 |= command.planes;
                 let of_host = matches!(class, QueueClass::HostRead | QueueClass::HostProgram);
                 self.rests[command.die.index()] &= !of_host;
             }
-            Event::CommandEnded { command } => self.ended[command.die.index()] = view.now,
-            Event::DataOut { command, until, held } => self.ended[command.die.index()] = (*until).max(*held),
+            Event::CommandEnded { command } if command.kind != CommandKind::Read => self.ends(command, view.now),
+            Event::DataOut { command, until, held } => self.ends(command, (*until).max(*held)),
             Event::DieRests { die } => return self.die_rests(view, *die),
             Event::VictimChosen { group, fills: false } => return self.chosen(view, *group),
             _ => {}
         }
         Ok(())
+    }
+
+    /// A command ends then.
+    fn ends(&mut self, command: &FlashCommand, at: Ns) {
+        let (ended, works) = &mut self.ended[command.die.index()];
+        (*ended, *works) = ((*ended).max(at), *works & !command.planes);
     }
 
     /// Notes since when each pool has no more than so many groups free.
@@ -76,12 +83,12 @@ impl Trigger {
     fn die_rests(&mut self, view: &View<'_>, die: DieId) -> Checked {
         let timing = view.ftl.trigger_timing();
         let of_fold = self.fold_after.unwrap_or(Ns::NEVER);
-        let (rest, ended) = (timing.map_or(of_fold, |timing| Ns(timing.rest.0)), self.ended[die.index()]);
+        let (rest, (ended, works)) = (timing.map_or(of_fold, |timing| Ns(timing.rest.0)), self.ended[die.index()]);
         require!(
-            ended != Ns::NEVER && rest != Ns::NEVER && ended + rest <= view.now,
+            works == 0 && rest != Ns::NEVER && ended + rest <= view.now,
             Trigger,
             view.now,
-            "die {die} rests, whose last command ended at {ended}, and {rest} without one are rest"
+            "die {die} rests, whose last command ended at {ended} but for planes {works:#b}, and {rest} without one are rest"
         );
         self.rests[die.index()] = true;
         Ok(())

@@ -13,6 +13,8 @@ pub struct EngineCounters {
     pub erase_commands: u64,
     /// Read commands to more than one plane.
     pub multi_plane_reads: u64,
+    /// Reads that a plane began by itself while another plane of its die was at one.
+    pub reads_beside_reads: u64,
     /// Program commands to more than one plane.
     pub multi_plane_programs: u64,
     /// Erase commands to more than one plane.

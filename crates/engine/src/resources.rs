@@ -7,6 +7,7 @@ use ninescope_model::{BankId, ChannelId, DieId};
 /// then writes that a cache holds back, then those that a throttle does, then cores of the firmware, then TRIMs that were put off.
 #[derive(Clone, Copy, Debug)]
 pub struct Resources {
+    /// Dies, and behind them the planes that read each by itself.
     pub dies: u32,
     pub channels: u32,
     pub banks: u32,

@@ -15,6 +15,6 @@ pub mod scm;
 
 pub use nand::{
     CommandKind, DieState, Ended, EraseLoops, FlashCommand, IllegalCommand, LoopShares, Nand, NandTiming, Operation,
-    PageTypes, PlaneGroups, Stagger, TimingError, Wear,
+    PageTypes, PlaneGroups, PlaneReads, Stagger, TimingError, Wear,
 };
 pub use parameter::ParameterError;

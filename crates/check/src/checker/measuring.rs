@@ -113,6 +113,7 @@ impl Checker {
             book.finished(view)?;
         }
         self.queues.compare(view)?;
+        self.dies.compare(view)?;
         self.space.compare(view)?;
         self.ledger.compare(view)?;
         if let Some(book) = &self.copybacks {

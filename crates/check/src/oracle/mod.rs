@@ -566,8 +566,8 @@ impl Oracle {
                 }
             }
         }
-        // The list keeps its space.
-        sensed.clear();
+        // Planes that read by themselves have registers of their own. The list keeps its space.
+        sensed.retain(|(_, of_plane)| command.planes >> of_plane & 1 == 0);
         self.sensed_for[command.die.index()] = sensed;
     }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use ninescope::Plan;
 use ninescope::config::{
     Cell, ControllerConfig, DriveConfig, EraseLoopsConfig, FirmwareConfig, FtlSection, GeometryConfig,
-    LoopSharesConfig, NandConfig, PageTypesConfig, PlaneGroupsConfig, ProgramMoves, ReadMoves, SchedulerConfig,
-    SuspendLimitConfig,
+    LoopSharesConfig, NandConfig, PageTypesConfig, PlaneGroupsConfig, PlaneReadsConfig, ProgramMoves, ReadMoves,
+    SchedulerConfig, SuspendLimitConfig,
 };
 use ninescope_engine::{Dealing, Forwarding, Interface, LinkCarries, LinkReads, WriteCompletion};
 use ninescope_model::SECTOR_BYTES;
@@ -106,6 +106,16 @@ fn leave_out_flash(drive: &mut toml::Table) {
     }
     for key in ["scheduler.suspend", "scheduler.multi_plane", "scheduler.merge_window", "scheduler.merge_by"] {
         take_at(drive, key);
+    }
+}
+
+/// Planes of some dies read each by itself, where nothing counts on a die doing one thing at a time.
+pub(super) fn planes_read_apart(dice: &mut Dice, drive: &mut toml::Table) {
+    let planes = value_at(drive, "geometry.planes_per_die").and_then(toml::Value::as_integer).unwrap_or(1);
+    let by_class = policy_name(drive, "scheduler.transactions").is_some_and(|name| name == "by-class");
+    let one_at_a_time = by_class || ["power", "nand.die_failures"].iter().any(|key| value_at(drive, key).is_some());
+    if planes > 1 && !one_at_a_time && dice.chance(40) {
+        put_at(drive, "nand.plane_reads", "independently");
     }
 }
 
@@ -337,6 +347,7 @@ fn nand(dice: &mut Dice) -> NandConfig {
         any_page: false,
         planes_per_command: None,
         plane_groups: PlaneGroupsConfig::default(),
+        plane_reads: PlaneReadsConfig::default(),
         endurance_cycles: None,
         bit_cost: None,
         initial_cycles: Some(dice.one_of(&[0, 1, 99, 250, 999, 5_000])),

@@ -11,7 +11,7 @@ use super::breakage;
 use super::codes;
 use super::copybacks;
 use super::dice::Dice;
-use super::drives::{drive, placement_name, sectors_per_unit};
+use super::drives::{drive, placement_name, planes_read_apart, sectors_per_unit};
 use super::forwarding;
 use super::keys::{policy_name, put_at, take_at, value_at};
 use super::run::TENANTS_MAX;
@@ -61,6 +61,7 @@ pub fn generate(seed: u64) -> World {
         let Ok(plan) = world.plan() else { continue };
         let ftl = plan.shape().ftl.clone();
         if let Some(told) = &ftl.zones {
+            planes_read_apart(&mut dice.of("plane reads"), &mut world.drive);
             world.requests = zones::requests(&mut dice.of("requests of zones"), told, &ftl.geometry, ftl.logical_units);
             return world;
         }
@@ -68,6 +69,7 @@ pub fn generate(seed: u64) -> World {
             add_mechanisms(&dice, &mut world, &ftl, placement);
         }
         forwarding::add(&mut dice.of("forwarding"), &mut world);
+        planes_read_apart(&mut dice.of("plane reads"), &mut world.drive);
         let Ok(plan) = world.plan() else { continue };
         let hinted = if codes::knows_clean(&world.drive) { dice.chance(90) } else { dice.chance(5) };
         let per_unit = sectors_per_unit(&world.drive, &plan);

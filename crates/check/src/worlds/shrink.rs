@@ -198,7 +198,7 @@ fn section_of<'a>(drive: &'a mut toml::Table, section: &str) -> Option<&'a mut t
 }
 
 /// The plainest values of options: table, key, value.
-fn plain_values() -> [(&'static str, &'static str, toml::Value); 36] {
+fn plain_values() -> [(&'static str, &'static str, toml::Value); 37] {
     [
         ("geometry", "channels", 1.into()),
         ("geometry", "packages_per_channel", 1.into()),
@@ -218,6 +218,7 @@ fn plain_values() -> [(&'static str, &'static str, toml::Value); 36] {
         ("nand", "read_any_block", false.into()),
         ("nand", "any_page", false.into()),
         ("nand", "planes_per_command", 4.into()),
+        ("nand", "plane_reads", "together".into()),
         ("nand", "read_moves", "units".into()),
         ("nand", "program_moves", "pages".into()),
         ("nand", "program_pulses", 1.into()),

@@ -24,9 +24,16 @@ impl<K: Kind> Device<K> {
         if self.run.power.is_some() && self.waits_for_power(die)? {
             return Ok(());
         }
-        let Some(turn) = self.flash.turn_of(&self.run, die) else { return Ok(()) };
+        let Some(turn) = self.flash.turn_of(&mut self.run, die) else { return Ok(()) };
         match turn {
-            Turn::Issue(class) => self.issue(die, class)?,
+            Turn::Issue(class) => {
+                let command = self.flash.form_command(&mut self.run, die, class);
+                self.issue(command, class)?;
+            }
+            Turn::ReadOfPlane(class) => {
+                let command = self.flash.form_plane_read(&mut self.run, die, class);
+                self.issue(command, class)?;
+            }
             Turn::Resume => {
                 self.flash.resume_parked(&mut self.run, die);
                 observe!(self, Event::ResumeBegan { die });
@@ -61,12 +68,11 @@ impl<K: Kind> Device<K> {
         }
     }
 
-    fn issue(&mut self, die: DieId, class: QueueClass) -> Result<(), SimulationError> {
-        let mut command = self.flash.form_command(&mut self.run, die, class);
+    fn issue(&mut self, mut command: FlashCommand, class: QueueClass) -> Result<(), SimulationError> {
         self.code_command(&mut command);
-        self.flash.take_up(&mut self.run, &command, class);
+        let station = self.flash.take_up(&mut self.run, &command, class);
         if self.dram.is_none() || !self.pages_leave_dram(&command) {
-            self.flash.ask_to_send(&mut self.run, die);
+            self.flash.ask_to_send(&mut self.run, station);
         }
         if K::ACTIVE {
             let mut planes = [Access::default(); 4];
@@ -118,27 +124,27 @@ impl<K: Kind> Device<K> {
     pub(super) fn arbitrate_channel(&mut self, channel: ChannelId) -> Result<(), SimulationError> {
         while let Some(granted) = self.flash.grant_channel(&mut self.run, channel) {
             match granted {
-                Granted::Command(die) => self.send_command(die)?,
-                Granted::Data(die) => self.send_data_out(die, channel)?,
+                Granted::Command(station) => self.send_command(station)?,
+                Granted::Data(station) => self.send_data_out(station, channel)?,
             }
         }
         Ok(())
     }
 
-    fn send_command(&mut self, die: DieId) -> Result<(), SimulationError> {
-        let command = self.flash.command_of(die);
+    fn send_command(&mut self, station: u32) -> Result<(), SimulationError> {
+        let command = self.flash.command_of(station);
         let encode = self.encode_time(&command);
-        let sent = self.flash.send_command(&mut self.run, &command, encode)?;
+        let sent = self.flash.send_command(&mut self.run, (station, &command), encode)?;
         observe!(self, Event::CommandIssued { command: &command, sent, begins: sent + encode });
         Ok(())
     }
 
     /// Read data of each plane in turn. Each page goes on, to the host or through a decoder, as soon as it has left; what
     /// the drive read for itself is there when the last one has.
-    fn send_data_out(&mut self, die: DieId, channel: ChannelId) -> Result<(), SimulationError> {
-        let command = self.flash.command_of(die);
+    fn send_data_out(&mut self, station: u32, channel: ChannelId) -> Result<(), SimulationError> {
+        let command = self.flash.command_of(station);
         let decoded = self.has_codes();
-        let mut leaving = Leaving::from(self.run.now);
+        let mut leaving = Leaving::from(station, self.run.now);
         let mut held = self.run.now;
         for plane in command.addressed_planes() {
             let (index, to_host) = self.flash.page_leaves(&mut self.run, &command, plane, &mut leaving, decoded);
@@ -171,9 +177,12 @@ impl<K: Kind> Device<K> {
     /// The die's wake-up came.
     #[inline]
     pub(super) fn die_woke(&mut self, die: DieId) -> Result<(), SimulationError> {
+        if self.flash.is_plane(die.0) {
+            return self.plane_woke(die.0);
+        }
         match self.flash.ends_now(&self.run, die) {
             Some(Ending::Array) => self.array_ended(die)?,
-            Some(Ending::DataOut) => self.data_left(die)?,
+            Some(Ending::DataOut) => self.data_left(die.0)?,
             Some(Ending::Stop) => {
                 let lost = self.flash.stop_reached(&mut self.run, die);
                 observe!(self, Event::Suspended { die, lost });
@@ -189,6 +198,19 @@ impl<K: Kind> Device<K> {
             Some(Ending::Idleness) => self.die_rests(die)?,
             None => {}
         }
+        Ok(())
+    }
+
+    /// A plane that reads by itself has sensed its page, or its data have left.
+    #[inline(never)]
+    fn plane_woke(&mut self, station: u32) -> Result<(), SimulationError> {
+        if self.flash.plane_data_left(station) {
+            return self.data_left(station);
+        }
+        let ended = self.flash.end_plane_read(&self.run, station)?;
+        observe!(self, Event::CommandEnded { command: &ended.command });
+        self.pages_sensed(&ended.command)?;
+        self.flash.ask_to_send_data(&mut self.run, station);
         Ok(())
     }
 
@@ -221,7 +243,7 @@ impl<K: Kind> Device<K> {
         match ended.command.kind {
             CommandKind::Read => {
                 self.pages_sensed(&ended.command)?;
-                self.flash.ask_to_send_data(&mut self.run, die);
+                self.flash.ask_to_send_data(&mut self.run, die.0);
                 Ok(())
             }
             CommandKind::Program => {
@@ -301,8 +323,8 @@ impl<K: Kind> Device<K> {
 
     /// The transfer of a read ended and somebody cares: the die goes on, and data that stays in the
     /// controller is there.
-    fn data_left(&mut self, die: DieId) -> Result<(), SimulationError> {
-        let (command, staying, bringing_up) = self.flash.data_left(self.run.now, die);
+    fn data_left(&mut self, station: u32) -> Result<(), SimulationError> {
+        let (command, staying, bringing_up) = self.flash.data_left(&mut self.run, station);
         for plane in command.addressed_planes().filter(|plane| staying >> plane & 1 == 1) {
             self.page_arrived(command.transaction[plane])?;
         }

@@ -354,7 +354,7 @@ impl<K: Kind> Device<K> {
         // Parity is made on the way.
         let bytes = u64::from(rows) * u64::from(self.flash.geometry().page_bytes);
         let transaction = command.transaction[command.planes.trailing_zeros() as usize];
-        self.flash.waits_for_data(&self.run, command.die);
+        self.flash.waits_for_data(&mut self.run, command.die);
         self.ask_dram(DramAccess { transaction, rows, ..DramAccess::of(usage, bytes, self.run.now) });
         true
     }
@@ -366,7 +366,7 @@ impl<K: Kind> Device<K> {
 
     /// Pages of a program are being read from DRAM until then: what waits for its end waits for that.
     fn programs_wait(&mut self, access: &DramAccess, until: Ns) {
-        let command = self.flash.command_of(self.die_of_program(access));
+        let command = self.flash.command_of(self.die_of_program(access).0);
         for plane in command.addressed_planes() {
             let index = command.transaction[plane];
             if self.run.transactions.slab[index].tracked
@@ -380,13 +380,13 @@ impl<K: Kind> Device<K> {
     /// They have been read.
     fn pages_are_out(&mut self, access: &DramAccess) {
         let (die, now) = (self.die_of_program(access), self.run.now);
-        let command = self.flash.command_of(die);
+        let command = self.flash.command_of(die.0);
         for plane in command.addressed_planes() {
             if self.run.transactions.slab[command.transaction[plane]].tracked {
                 self.run.transactions.data_are_there(command.transaction[plane], now);
             }
         }
-        self.flash.ask_to_send(&mut self.run, die);
+        self.flash.ask_to_send(&mut self.run, die.0);
     }
 
     /// A page of the map, or what is wanted of it, was read. Returns whether it goes into DRAM first.

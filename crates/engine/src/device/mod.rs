@@ -33,7 +33,7 @@ use ninescope_model::{BankId, ChannelId, DieId, Geometry, Pool, Workload};
 use crate::config::{EngineConfig, RunLimits};
 use crate::dram::Dram;
 use crate::error::SimulationError;
-use crate::flash::Flash;
+use crate::flash::{Flash, stations_of_planes};
 use crate::host::{Host, LaneConfig};
 use crate::mapping::Mapping;
 use crate::policies::mapping::MapConfig;
@@ -205,7 +205,8 @@ impl<K: Kind> Device<K> {
         probe: K::Probe,
     ) -> Self {
         let (geometry, shape) = (*ftl.geometry(), *scm.layout());
-        let resources = Resources::new(geometry.dies(), geometry.channels, shape.banks(), shape.channels());
+        let dies = geometry.dies() + stations_of_planes(&geometry, &nand);
+        let resources = Resources::new(dies, geometry.channels, shape.banks(), shape.channels());
         scm.join_drive(config, resources);
         let flow = if ftl.zones().is_some() { Flow::Zoned } else { Flow::Flash };
         let sectors = u64::from(ftl.logical_units()) * u64::from(geometry.sectors_per_unit());
@@ -541,7 +542,7 @@ mod tests {
     use crate::transaction::QueueClass;
     use ninescope_ftl::FtlConfig;
     use ninescope_kernel::Rate;
-    use ninescope_media::nand::{EraseLoops, NandTiming, PageTypes, PlaneGroups};
+    use ninescope_media::nand::{EraseLoops, NandTiming, PageTypes, PlaneGroups, PlaneReads};
     use ninescope_model::{Arrival, Lba, Op, Request, WorkloadError};
 
     /// A scheduler that leaves the die idle whatever waits.
@@ -594,6 +595,7 @@ mod tests {
             any_page: false,
             planes_per_command: 4,
             plane_groups: PlaneGroups::Neighbours,
+            plane_reads: PlaneReads::Together,
         };
         let config = EngineConfig {
             queue_depth: 2,

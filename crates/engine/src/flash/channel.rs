@@ -14,14 +14,16 @@ use crate::transaction::{BringsUp, QueueClass};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granted {
     /// The command of a die goes out.
-    Command(DieId),
+    Command(u32),
     /// Read data of a die come in.
-    Data(DieId),
+    Data(u32),
 }
 
 /// Read data on their way from a die, one page after another.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaving {
+    /// Where the command runs: the die, or its plane.
+    station: u32,
     /// When the pages sent so far have left.
     pub left: Ns,
     /// Planes whose data stays in the controller, so that its arrival is an event.
@@ -33,8 +35,8 @@ pub struct Leaving {
 impl Leaving {
     /// None has left by `now`.
     #[inline]
-    pub fn from(now: Ns) -> Self {
-        Self { left: now, staying: 0, brought_up: false }
+    pub fn from(station: u32, now: Ns) -> Self {
+        Self { station, left: now, staying: 0, brought_up: false }
     }
 }
 
@@ -51,31 +53,33 @@ impl Flash {
         self.dies.next_touched_bus().map(ChannelId)
     }
 
-    /// Asks for the channel for the die's next phase.
+    /// Asks for the channel for the next phase of a die, or of a plane that reads by itself.
     #[inline]
-    pub(super) fn request_channel<Q>(&mut self, run: &mut Run<Q>, die: DieId, waits: Phase) {
-        let unit = &self.dies[die.0];
+    pub(super) fn request_channel<Q>(&mut self, run: &mut Run<Q>, station: u32, waits: Phase) {
+        let unit = &self.dies[station];
+        let die = unit.work.command.die;
         let bare = waits == Phase::WaitingToSend && unit.work.command.kind != CommandKind::Program;
         let shared = unit.work.shared;
-        self.dies.ask_for_bus(run.now, die.0, self.geometry.channel_of_die(die).0, waits, bare);
+        self.dies.ask_for_bus(run.now, station, self.geometry.channel_of_die(die).0, waits, bare);
+        self.planes_follow(run, die);
         if shared {
-            self.begin_shared_channel_wait(run, die);
+            self.begin_shared_channel_wait(run, station);
         }
     }
 
     /// Gives a channel that is free to the first that waits for it.
     #[inline]
     pub fn grant_channel<Q: WakeQueue>(&mut self, run: &mut Run<Q>, channel: ChannelId) -> Option<Granted> {
-        let (die, waited) = self.dies.grant(run, channel.0)?;
+        let (station, waited) = self.dies.grant(run, channel.0)?;
         run.counters.channel_waits += u64::from(waited);
-        let sends = self.dies[die].phase() == Phase::WaitingToSend;
-        Some(if sends { Granted::Command(DieId(die)) } else { Granted::Data(DieId(die)) })
+        let sends = self.dies[station].phase() == Phase::WaitingToSend;
+        Some(if sends { Granted::Command(station) } else { Granted::Data(station) })
     }
 
-    /// The command that a die works on.
+    /// The command that a die works on, or a plane that reads by itself.
     #[inline]
-    pub fn command_of(&self, die: DieId) -> FlashCommand {
-        self.dies[die.0].work.command
+    pub fn command_of(&self, station: u32) -> FlashCommand {
+        self.dies[station].work.command
     }
 
     /// Command, address and, for a program, the data of each plane; the array starts right after, later by what encoding
@@ -87,7 +91,7 @@ impl Flash {
     pub fn send_command<Q: WakeQueue>(
         &mut self,
         run: &mut Run<Q>,
-        command: &FlashCommand,
+        (station, command): (u32, &FlashCommand),
         encode: Ns,
     ) -> Result<Ns, SimulationError> {
         let (now, die) = (run.now, command.die);
@@ -98,12 +102,13 @@ impl Flash {
             }
         }
         let sent = now + self.nand.command_address_time(command) + data_in;
-        let unit = &mut self.dies[die.0];
+        let unit = &mut self.dies[station];
         unit.enter(now, Phase::Array, unit.occupancy);
+        self.planes_follow(run, die);
         self.dies.take_bus(now, self.geometry.channel_of_die(die).0, sent);
         let begun = self.nand.begin_array(command, sent + encode);
         let end = begun.map_err(|source| SimulationError::Illegal { at: now, source })?;
-        run.queue.schedule(self.dies.resource(die.0), end);
+        run.queue.schedule(self.dies.resource(station), end);
         if run.power.is_some() {
             self.command_draws(run, command, sent + encode);
         }
@@ -113,8 +118,8 @@ impl Flash {
                 run.transactions.sent(index, now, data_in, encode);
             }
         }
-        if self.dies[die.0].work.shared {
-            self.end_shared_channel_wait(run, die, sent);
+        if self.dies[station].work.shared {
+            self.end_shared_channel_wait(run, station, sent);
         }
         if command.kind != CommandKind::Read && self.dies[die.0].has_waiting(QueueClass::HostRead) {
             // Reads that were queued while the command waited, for its turn or for the channel.
@@ -147,7 +152,7 @@ impl Flash {
         }
         if transaction.tracked {
             let transfer = leaving.left - begins;
-            if self.dies[command.die.0].work.shared {
+            if self.dies[leaving.station].work.shared {
                 self.shared_page_leaves(run, command, plane, (begins, transfer));
             } else {
                 run.transactions.leaves(index, begins, transfer, Ns::ZERO);
@@ -155,7 +160,7 @@ impl Flash {
         }
         if !decoded {
             leaving.brought_up |= transaction.brings_up().is_some();
-            self.dies[command.die.0].work.bringing_up[plane] = transaction.brings_up();
+            self.dies[leaving.station].work.bringing_up[plane] = transaction.brings_up();
         }
         (index, to_host)
     }
@@ -167,7 +172,7 @@ impl Flash {
         &mut self,
         run: &mut Run<Q>,
         command: &FlashCommand,
-        Leaving { left, staying, brought_up }: Leaving,
+        Leaving { station, left, staying, brought_up }: Leaving,
         held: Ns,
     ) {
         let (now, die) = (run.now, command.die);
@@ -178,21 +183,26 @@ impl Flash {
             self.data_stay(run, command, staying, left);
         }
         self.dies.take_bus(now, self.geometry.channel_of_die(die).0, left);
-        if self.dies[die.0].work.shared {
-            self.end_shared_channel_wait(run, die, left);
-            self.close_shares(run, die, held);
+        if self.dies[station].work.shared {
+            self.end_shared_channel_wait(run, station, left);
+            self.close_shares(run, station, held);
         }
-        self.dies[die.0].work.staying_planes = staying;
+        self.dies[station].work.staying_planes = staying;
         let awaited = staying != 0 || brought_up || self.nand.parked(die).is_some();
-        // A die that is to rest must be told that it is free.
-        self.dies.leave(run, die.0, held, awaited || self.collection.is_timed());
+        // A die that is to rest must be told that it is free, and so must one whose planes read by themselves.
+        self.dies.leave(run, station, held, awaited || self.collection.is_timed() || self.planes.is_some());
+        self.planes_follow(run, die);
     }
 
-    /// The data of a read have left a die, which is free. Returns its command and, by plane, what stays in the controller and
-    /// which migrations take something up.
-    pub fn data_left(&mut self, now: Ns, die: DieId) -> (FlashCommand, u8, [BringsUp; 4]) {
-        self.dies.set_free(now, die.0);
-        let work = &mut self.dies[die.0].work;
+    /// The data of a read have left a die, or a plane that read by itself, which is free. Returns its command and, by plane, what
+    /// stays in the controller and which migrations take something up.
+    pub fn data_left<Q>(&mut self, run: &mut Run<Q>, station: u32) -> (FlashCommand, u8, [BringsUp; 4]) {
+        if self.is_plane(station) {
+            self.plane_is_free(run, station);
+        } else {
+            self.dies.set_free(run.now, station);
+        }
+        let work = &mut self.dies[station].work;
         (work.command, work.staying_planes, std::mem::take(&mut work.bringing_up))
     }
 
@@ -223,9 +233,9 @@ impl Flash {
 
     /// A die begins with its command, or takes it up again.
     #[inline(never)]
-    pub(super) fn open_shares<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
-        self.die_works_for_tenant(run, die);
-        let unit = &mut self.dies[die.0];
+    pub(super) fn open_shares<Q>(&mut self, run: &mut Run<Q>, station: u32) {
+        self.die_works_for_tenant(run, station);
+        let unit = &mut self.dies[station];
         let command = unit.work.command;
         let ledger = unit.ledger(run.now);
         for plane in command.addressed_planes() {
@@ -235,9 +245,9 @@ impl Flash {
 
     /// A die is through with its command but for data that leave `until` then, or is stopped.
     #[inline(never)]
-    pub(super) fn close_shares<Q>(&mut self, run: &mut Run<Q>, die: DieId, until: Ns) {
+    pub(super) fn close_shares<Q>(&mut self, run: &mut Run<Q>, station: u32, until: Ns) {
         let now = run.now;
-        let unit = &mut self.dies[die.0];
+        let unit = &mut self.dies[station];
         let command = unit.work.command;
         let ledger = unit.ledger(now);
         for plane in command.addressed_planes() {
@@ -253,7 +263,7 @@ impl Flash {
             || command.addressed_planes().any(|plane| run.transactions.share_of(command.transaction[plane]) != NONE);
         self.dies[die.0].work.shared = shared;
         if shared {
-            self.open_shares(run, die);
+            self.open_shares(run, die.0);
         }
     }
 
@@ -309,22 +319,22 @@ impl Flash {
 
     /// The command of a die begins to wait for its channel.
     #[inline(never)]
-    fn begin_shared_channel_wait<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
-        let command = &self.dies[die.0].work.command;
+    fn begin_shared_channel_wait<Q>(&mut self, run: &mut Run<Q>, station: u32) {
+        let command = &self.dies[station].work.command;
         for plane in command.addressed_planes() {
             let index = command.transaction[plane];
             if run.transactions.slab[index].tracked {
                 run.transactions.begin_channel_wait(index, run.now);
             }
         }
-        self.begin_channel_wait_by_tenant(run, die);
+        self.begin_channel_wait_by_tenant(run, station);
     }
 
     /// The command of a die gets its channel `until` then, after waiting for it.
     #[inline(never)]
-    fn end_shared_channel_wait<Q>(&mut self, run: &mut Run<Q>, die: DieId, until: Ns) {
-        self.channel_granted_by_tenant(run, die, until);
-        let (now, command) = (run.now, &self.dies[die.0].work.command);
+    fn end_shared_channel_wait<Q>(&mut self, run: &mut Run<Q>, station: u32, until: Ns) {
+        self.channel_granted_by_tenant(run, station, until);
+        let (now, command) = (run.now, &self.dies[station].work.command);
         for plane in command.addressed_planes() {
             let index = command.transaction[plane];
             if run.transactions.slab[index].tracked {

@@ -16,6 +16,8 @@ use crate::transaction::{QueueClass, Transaction, TransactionStore};
 pub enum Turn {
     /// It takes up what waits in this class.
     Issue(QueueClass),
+    /// A plane that reads by itself takes up a read of this class.
+    ReadOfPlane(QueueClass),
     /// It takes its parked operation up again: nothing that may run beside it waits, or it has waited long enough itself.
     Resume,
     /// It rests.
@@ -33,7 +35,10 @@ impl Flash {
 
     /// What a die does next, if it is free.
     #[inline]
-    pub fn turn_of<Q: WakeQueue>(&mut self, run: &Run<Q>, die: DieId) -> Option<Turn> {
+    pub fn turn_of<Q: WakeQueue>(&mut self, run: &mut Run<Q>, die: DieId) -> Option<Turn> {
+        if self.planes.is_some() {
+            return self.turn_by_planes(run, die);
+        }
         self.dies.free_after_data_out(run, die.0);
         if self.dies[die.0].phase() != Phase::Free {
             return None;
@@ -55,7 +60,7 @@ impl Flash {
 
     /// The class to serve: the scheduler's choice, or reads alone beside a parked operation.
     #[inline]
-    fn next_class<Q>(&mut self, run: &Run<Q>, die: DieId, parked: bool) -> Option<QueueClass> {
+    pub(super) fn next_class<Q>(&mut self, run: &Run<Q>, die: DieId, parked: bool) -> Option<QueueClass> {
         if parked {
             let reads_wait = self.dies[die.0].has_waiting(QueueClass::HostRead);
             return (reads_wait && !self.parked_goes_before_reads(run, die)).then_some(QueueClass::HostRead);
@@ -76,37 +81,43 @@ impl Flash {
         if class == QueueClass::Erase { self.form_erase(run, die) } else { self.form_page_command(run, die, class) }
     }
 
-    /// A die takes up a command: it is to ask for its channel, at once or when the data are there.
+    /// A die takes up a command, or a plane that reads by itself: it is to ask for its channel, at once or when the data are there.
+    /// Returns which of them it is.
     #[inline]
-    pub fn take_up<Q>(&mut self, run: &mut Run<Q>, command: &FlashCommand, class: QueueClass) {
-        let die = command.die;
+    pub fn take_up<Q>(&mut self, run: &mut Run<Q>, command: &FlashCommand, class: QueueClass) -> u32 {
+        let (die, station) = (command.die, self.station_of(command));
         let occupancy = run.occupancy_of(command);
-        let unit = &mut self.dies[die.0];
+        let unit = &mut self.dies[station];
         unit.work.command = *command;
         unit.work.shared = run.transactions.tenants.is_some();
         unit.occupancy = occupancy;
         unit.goes_on(Phase::WaitingToSend);
+        if station != die.0 {
+            self.plane_begins(run, command);
+        }
         if let Some(power) = &mut run.power {
             power.takes(die, command.kind);
         }
         if class == QueueClass::HostRead || class == QueueClass::HostProgram {
-            self.close_queue_waits(run, command);
+            self.close_queue_waits(run, command, station);
         }
-        if self.dies[die.0].work.shared {
+        if self.dies[station].work.shared {
             self.collection_counts_for_tenants(run, command);
-            self.open_shares(run, die);
+            self.open_shares(run, station);
         }
+        station
     }
 
-    /// The data of a die's command are there, if it has any: it asks for its channel.
+    /// The data of the command of a die or plane are there, if it has any: it asks for its channel.
     #[inline]
-    pub fn ask_to_send<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
-        self.request_channel(run, die, Phase::WaitingToSend);
+    pub fn ask_to_send<Q>(&mut self, run: &mut Run<Q>, station: u32) {
+        self.request_channel(run, station, Phase::WaitingToSend);
     }
 
     /// They are not there yet, for which the die waits as it does for its channel.
-    pub fn waits_for_data<Q>(&mut self, run: &Run<Q>, die: DieId) {
+    pub fn waits_for_data<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
         self.dies[die.0].enter(run.now, Phase::WaitingForMemory, Occupancy::WaitingForChannel);
+        self.planes_follow(run, die);
     }
 
     /// What a die was given at this instant and did not take up has to wait.
@@ -171,12 +182,11 @@ impl Flash {
 
     /// The command's transactions leave the queue, in which they waited for the die.
     #[inline]
-    fn close_queue_waits<Q>(&mut self, run: &mut Run<Q>, command: &FlashCommand) {
-        let die = command.die;
+    fn close_queue_waits<Q>(&mut self, run: &mut Run<Q>, command: &FlashCommand, station: u32) {
         for plane in command.addressed_planes() {
             let index = command.transaction[plane];
             let Transaction { tracked, class, .. } = run.transactions.slab[index];
-            let unit = &mut self.dies[die.0];
+            let unit = &mut self.dies[station];
             if !tracked && class == QueueClass::HostProgram {
                 unit.work.shared |= run.transactions.share_of(index) != NONE;
                 continue;
@@ -186,7 +196,7 @@ impl Flash {
                 continue;
             }
             debug_assert!(run.transactions.wait_is_known(index, run.now), "a transaction that waits has a snapshot");
-            self.dies.end_wait(run, die.0, index);
+            self.dies.end_wait(run, station, index);
         }
     }
 }

@@ -72,7 +72,8 @@ impl Flash {
     fn accesses_on(&self, die: DieId, now: Ns) -> u64 {
         let unit = &self.dies[die.0];
         let waiting: u32 = unit.queued().iter().sum();
-        u64::from(waiting) + u64::from(!unit.is_through(now)) + u64::from(self.nand.parked(die).is_some())
+        let works = u64::from(!unit.is_through(now)) + u64::from(self.planes_reading(die));
+        u64::from(waiting) + works + u64::from(self.nand.parked(die).is_some())
     }
 
     /// When a die will be through with what waits, runs and is suspended there [ns].
@@ -81,7 +82,7 @@ impl Flash {
         let waiting: u64 = unit.queued().iter().zip(&loads.times).map(|(&count, time)| u64::from(count) * time).sum();
         let (kind, transfer) = (unit.work.command.kind, loads.transfer);
         let runs_until = match unit.phase() {
-            _ if unit.is_through(now) => now.0,
+            _ if unit.is_through(now) => self.planes_sense_until(die, now.0),
             Phase::DataOut => unit.data_out_end().0,
             Phase::Array => self.nand.end_time(die).max(now).0 + if kind == CommandKind::Read { transfer } else { 0 },
             Phase::WaitingToSend => now.0 + loads.times[class_of(kind) as usize],

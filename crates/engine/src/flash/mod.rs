@@ -21,6 +21,7 @@ mod merging;
 mod parity;
 mod phases;
 mod place;
+mod planes;
 mod power;
 mod programs;
 mod queue;
@@ -52,6 +53,7 @@ pub use dispatch::Turn;
 pub use line::WriteEntry;
 pub use map::{MergedWith, ReadFrom};
 pub use phases::Ending;
+pub use planes::stations_of_planes;
 pub use power::ForPower;
 pub use programs::BufferLimits;
 pub use sectors::all_sectors;
@@ -67,6 +69,7 @@ use held::HeldPrograms;
 use line::WriteLines;
 use loads::Loads;
 use merging::Merging;
+use planes::Planes;
 use programs::Programs;
 use sectors::Sectors;
 use throttle::Throttle;
@@ -97,6 +100,8 @@ pub struct Flash {
     classes: Option<Box<[UrgencyClass]>>,
     suspend_policy: Option<Box<dyn SuspendPolicy>>,
     merging: Merging,
+    /// Planes that read each by itself; nothing where those of a die read together.
+    planes: Option<Box<Planes>>,
     /// Programs that wait for the map; nothing where none do.
     held: Option<Box<HeldPrograms>>,
     /// What goes by sector; nothing where whole units and pages do.
@@ -144,13 +149,14 @@ impl Flash {
             nand.sense_unwritten();
         }
         let flush_reads = if ftl.knows_clean() { depth * 4 } else { 0 };
-        let dies = (geometry.dies(), resources.die(DieId(0)));
+        let dies = (geometry.dies(), stations_of_planes(&geometry, &nand), resources.die(DieId(0)));
         let channels = (geometry.channels, resources.channel(ChannelId(0)));
         Self {
             dies: Stations::new(dies, channels, config.scheduler.build(), &config.channel),
             classes: None,
             suspend_policy: config.suspend.build(),
             merging: Merging::new(config, &ftl, &nand),
+            planes: Planes::new(&geometry, &nand),
             held: None,
             sectors: Sectors::new(&config.sectors, &ftl, Programs::stripes_of(&ftl), config.forwards),
             loads: Loads::new(ftl.load_measure(), &geometry, &nand),
@@ -262,7 +268,8 @@ impl Flash {
         if self.line.len() > 0 {
             holders.push(format!("{} stalled writes", self.line.len()));
         }
-        for (die, phase, waiting) in self.dies.holders(now, |die| self.nand.parked(DieId(die)).is_some()) {
+        let has_more = |die| self.nand.parked(DieId(die)).is_some() || self.planes_reading(DieId(die)) > 0;
+        for (die, phase, waiting) in self.dies.holders(now, has_more) {
             holders.push(format!("die {die} ({phase:?}, waiting classes {waiting:#b})"));
         }
     }

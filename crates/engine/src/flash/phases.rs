@@ -68,18 +68,19 @@ impl Flash {
         }
     }
 
-    /// The pages of a read are in their registers: the die asks for its channel.
+    /// The pages of a read are in their registers: the die asks for its channel, or the plane that read by itself.
     #[inline]
-    pub fn ask_to_send_data<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
-        self.request_channel(run, die, Phase::WaitingForDataOut);
+    pub fn ask_to_send_data<Q>(&mut self, run: &mut Run<Q>, station: u32) {
+        self.request_channel(run, station, Phase::WaitingForDataOut);
     }
 
     /// A die is through with a command that moves no data.
     #[inline]
     pub fn command_ends<Q>(&mut self, run: &mut Run<Q>, command: &FlashCommand) {
         if self.dies[command.die.0].work.shared {
-            self.close_shares(run, command.die, run.now);
+            self.close_shares(run, command.die.0, run.now);
         }
         self.dies.set_free(run.now, command.die.0);
+        self.planes_follow(run, command.die);
     }
 }

@@ -75,10 +75,11 @@ impl Flash {
         let recovered_at = self.nand.stop_reached(die, run.now);
         let lost = self.nand.parked(die).map_or(Ns::ZERO, |operation| operation.lost) - lost_before;
         if self.dies[die.0].work.shared {
-            self.close_shares(run, die, run.now);
+            self.close_shares(run, die.0, run.now);
         }
         self.next_draws(run, die, (self.dies[die.0].occupancy, Draws::Suspended));
         self.dies[die.0].enter(run.now, Phase::Recovering, Occupancy::SuspendOverhead);
+        self.planes_follow(run, die);
         run.queue.schedule(self.dies.resource(die.0), recovered_at);
         run.counters.suspends += 1;
         run.counters.loops_restarted += u64::from(lost > Ns::ZERO);
@@ -92,6 +93,7 @@ impl Flash {
         self.nand.recovered(die, run.now);
         self.next_draws(run, die, (Occupancy::SuspendOverhead, Draws::Parked));
         self.dies.set_free(run.now, die.0);
+        self.planes_follow(run, die);
     }
 
     /// Nothing that may run beside the parked operation waits, or it has waited long enough itself.
@@ -103,6 +105,7 @@ impl Flash {
         }
         self.next_draws(run, die, (Occupancy::SuspendOverhead, Draws::Suspended));
         self.dies[die.0].enter(run.now, Phase::Resuming, Occupancy::SuspendOverhead);
+        self.planes_follow(run, die);
         run.queue.schedule(self.dies.resource(die.0), ramped_at);
         run.counters.resumes += 1;
     }
@@ -121,6 +124,7 @@ impl Flash {
         unit.occupancy = occupancy;
         unit.enter(run.now, Phase::Array, occupancy);
         self.take_up_shares(run, die);
+        self.planes_follow(run, die);
         run.queue.schedule(self.dies.resource(die.0), end);
         if self.dies[die.0].has_waiting(QueueClass::HostRead) {
             self.consider_suspend(run, die);

@@ -146,26 +146,36 @@ impl Flash {
         }
     }
 
-    /// A die takes up its command, or goes on with it.
-    pub(super) fn die_works_for_tenant<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
+    /// A die takes up its command, or goes on with it; or a plane that reads by itself does.
+    pub(super) fn die_works_for_tenant<Q>(&mut self, run: &mut Run<Q>, station: u32) {
         let Some(tenants) = &run.transactions.tenants else { return };
-        let resource = self.dies.resource(die.0);
-        let first = run.first_access(&self.dies[die.0].work.command);
+        let resource = self.dies.resource(station);
+        let first = run.first_access(&self.dies[station].work.command);
         let holder = Self::holder_of(&run.transactions, tenants, first);
-        let ledger = self.dies[die.0].ledger(run.now);
+        let ledger = self.dies[station].ledger(run.now);
         if let Some(tenants) = &mut run.transactions.tenants {
             tenants.ledgers.works_for(resource, holder, ledger);
+        }
+    }
+
+    /// A die is occupied with what a plane of it does, or a plane with what its die does: for whom that does it.
+    pub(super) fn works_for_whom<Q>(&mut self, run: &mut Run<Q>, station: u32, of: u32) {
+        if let Some(tenants) = &mut run.transactions.tenants {
+            let holder = tenants.ledgers.holder(self.dies.resource(of));
+            let resource = self.dies.resource(station);
+            tenants.ledgers.works_for(resource, holder, self.dies[station].ledger(run.now));
         }
     }
 
     // ---- channels ----------------------------------------------------------------------------------
 
     /// The command of a die begins to wait for its channel.
-    pub(super) fn begin_channel_wait_by_tenant<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
+    pub(super) fn begin_channel_wait_by_tenant<Q>(&mut self, run: &mut Run<Q>, station: u32) {
         if run.transactions.tenants.is_none() {
             return;
         }
-        let (channel, command) = (self.channel_resource(die), &self.dies[die.0].work.command);
+        let command = &self.dies[station].work.command;
+        let channel = self.channel_resource(command.die);
         for plane in command.addressed_planes() {
             let index = command.transaction[plane];
             if run.transactions.slab[index].tracked {
@@ -175,12 +185,12 @@ impl Flash {
     }
 
     /// The command of a die gets its channel `until` then, after waiting for it.
-    pub(super) fn channel_granted_by_tenant<Q>(&mut self, run: &mut Run<Q>, die: DieId, until: Ns) {
+    pub(super) fn channel_granted_by_tenant<Q>(&mut self, run: &mut Run<Q>, station: u32, until: Ns) {
         if run.transactions.tenants.is_none() {
             return;
         }
-        let (now, channel) = (run.now, self.channel_resource(die));
-        let command = &self.dies[die.0].work.command;
+        let command = &self.dies[station].work.command;
+        let (now, channel) = (run.now, self.channel_resource(command.die));
         for plane in command.addressed_planes() {
             let index = command.transaction[plane];
             if run.transactions.slab[index].tracked {
@@ -188,7 +198,7 @@ impl Flash {
             }
         }
         if let Some(tenants) = &mut run.transactions.tenants {
-            let holder = tenants.ledgers.holder(self.dies.resource(die.0));
+            let holder = tenants.ledgers.holder(self.dies.resource(station));
             tenants.ledgers.channel_taken(channel, holder, now, until);
         }
     }

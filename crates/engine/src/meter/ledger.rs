@@ -60,6 +60,11 @@ impl OccupancyLedger {
         self.until = until;
     }
 
+    /// What it was changed to last.
+    pub fn occupancy(&self) -> Occupancy {
+        self.occupancy
+    }
+
     /// The ledger up to `now`.
     #[inline]
     pub fn read(&mut self, now: Ns) -> &DieLedger {

@@ -233,6 +233,12 @@ impl OwnParts {
         (share, self.shares[share].serial)
     }
 
+    /// The command of a share, and its channel; `NONE` where that has completed.
+    pub fn command_and_channel(&self, share: u32) -> (u32, ResourceId) {
+        let Share { command, channel, .. } = self.shares[share];
+        (command, self.shares[channel].resource)
+    }
+
     /// The resource of a share.
     pub fn resource_of(&self, share: u32) -> ResourceId {
         self.shares[share].resource

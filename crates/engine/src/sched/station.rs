@@ -114,6 +114,11 @@ impl<W> Station<W> {
         self.ledger.read(now)
     }
 
+    /// What it is occupied with.
+    pub fn occupied_with(&self) -> Occupancy {
+        self.ledger.occupancy()
+    }
+
     /// Its command goes on to another phase.
     #[inline]
     pub fn goes_on(&mut self, phase: Phase) {

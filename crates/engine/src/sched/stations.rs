@@ -18,6 +18,8 @@ use crate::transaction::{QueueClass, TransactionStore};
 #[derive(Debug)]
 pub struct Stations<W> {
     all: Vec<Station<W>>,
+    /// How many there are but for those beside them.
+    count: usize,
     buses: Vec<Bus>,
     /// Stations that may be given a command before time moves on.
     touched: Touched,
@@ -53,16 +55,18 @@ impl<W> std::ops::IndexMut<u32> for Stations<W> {
 }
 
 impl<W: Default> Stations<W> {
-    /// Idle ones, whose wake-ups begin with `first`, and those of their channels with `first_bus`.
+    /// Idle ones, whose wake-ups begin with `first`, and those of their channels with `first_bus`. Behind them are so many `beside`
+    /// them, in which nothing is queued, and which have ledgers and wait for channels.
     pub fn new(
-        (stations, first): (u32, ResourceId),
+        (stations, beside, first): (u32, u32, ResourceId),
         (buses, first_bus): (u32, ResourceId),
         mut scheduler: Box<dyn TransactionScheduler>,
         channel: &ChannelArbitrationConfig,
     ) -> Self {
         scheduler.dies(stations);
         Self {
-            all: (0..stations).map(|_| Station::default()).collect(),
+            all: (0..stations + beside).map(|_| Station::default()).collect(),
+            count: stations as usize,
             buses: (0..buses).map(|_| Bus::default()).collect(),
             touched: Touched::new(stations as usize),
             buses_touched: Touched::new(buses as usize),
@@ -217,6 +221,13 @@ impl<W> Stations<W> {
 
     // ---- waits -----------------------------------------------------------------------------------
 
+    /// A transaction that is queued elsewhere waits for a station from now on.
+    pub fn begin_wait<Q>(&mut self, run: &mut Run<Q>, station: u32, index: u32) {
+        let (now, wake) = (run.now, self.resource(station));
+        run.transactions.queued(index, now, true);
+        run.transactions.begin_wait(index, wake, now, self.all[station as usize].ledger(now));
+    }
+
     /// A transaction leaves the queue: the difference of the ledger since it was queued is its wait, split by what held the
     /// station.
     #[inline]
@@ -342,12 +353,12 @@ impl<W> Stations<W> {
 
     /// How many stations and channels there are.
     pub fn count(&self) -> usize {
-        self.all.len() + self.buses.len()
+        self.count + self.buses.len()
     }
 
     /// Stations that do something or have something waiting, besides those of which `busy` knows more.
     pub fn holders(&self, now: Ns, busy: impl Fn(u32) -> bool) -> impl Iterator<Item = (u32, Phase, u8)> {
-        let all = self.all.iter().zip(0_u32..);
+        let all = self.all[..self.count].iter().zip(0_u32..);
         all.filter(move |(unit, index)| !unit.is_quiet(now) || busy(*index))
             .map(|(unit, index)| (index, unit.phase(), unit.waiting))
     }
@@ -360,12 +371,12 @@ impl<W> Stations<W> {
 
     /// What each station was occupied with since measuring began.
     pub fn ledgers(&mut self, now: Ns) -> impl Iterator<Item = DieLedger> {
-        self.all.iter_mut().map(move |unit| unit.measured(now))
+        self.all[..self.count].iter_mut().map(move |unit| unit.measured(now))
     }
 
     /// How long each station, and then each channel, was busy since measuring began, `elapsed` ago [ns].
     pub fn busy(&mut self, now: Ns, elapsed: u64) -> impl Iterator<Item = u64> {
-        let stations = self.all.iter_mut().map(move |unit| busy_of_unit(&unit.measured(now), elapsed));
+        let stations = self.all[..self.count].iter_mut().map(move |unit| busy_of_unit(&unit.measured(now), elapsed));
         stations.chain(self.buses.iter().map(move |bus| bus.busy_until(now).0))
     }
 

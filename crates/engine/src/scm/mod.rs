@@ -224,5 +224,5 @@ fn stations<W: Default>(
     channel: &ChannelArbitrationConfig,
 ) -> Stations<W> {
     let (first, first_channel) = (resources.bank(BankId(0)), resources.bank_channel(ChannelId(0)));
-    Stations::new((banks, first), (channels, first_channel), scheduler.build(), channel)
+    Stations::new((banks, 0, first), (channels, first_channel), scheduler.build(), channel)
 }

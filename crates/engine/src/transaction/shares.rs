@@ -96,6 +96,35 @@ impl TransactionStore {
         }
     }
 
+    /// A die works for a transaction, which keeps another die or plane on its channel from working: there that counts for the
+    /// command as well. Returns its share of that, if it has any.
+    pub fn open_share_beside(&mut self, index: u32, beside: ResourceId, ledger: &DieLedger) -> LastingShare {
+        let share = self.share_of(index);
+        if share == NONE {
+            return LastingShare::NONE;
+        }
+        let (command, channel) = self.shares.command_and_channel(share);
+        if command == NONE {
+            return LastingShare::NONE;
+        }
+        let beside = self.share_of_command(command, [beside, channel]);
+        self.shares.open(beside, ledger);
+        self.own_opened(beside);
+        self.shares.lasting(beside)
+    }
+
+    /// It does so no more, or changes.
+    pub fn close_share_beside(&mut self, share: LastingShare, now: Ns, ledger: &DieLedger) {
+        let share = self.shares.of_lasting(share);
+        if share != NONE {
+            let before = self.shares.closed(share);
+            self.shares.close(share, now, now, ledger);
+            if let Some(tenants) = &mut self.tenants {
+                tenants.ledgers.own_closed(share, self.shares.closed(share).since(before));
+            }
+        }
+    }
+
     /// It has the channel `until` then.
     pub fn channel_taken(&mut self, index: u32, now: Ns, until: Ns) {
         let share = self.share_of(index);

@@ -34,6 +34,7 @@ mod mechanisms;
 mod own_parts;
 mod own_planes;
 mod parity;
+mod plane_reads;
 mod power;
 mod program_failures;
 mod protocol;

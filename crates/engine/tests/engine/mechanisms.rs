@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::collection_times::{put_off_until_it_is_overdue, rest_before_the_first_request};
 use crate::copyback::a_page_is_copied;
+use crate::plane_reads::two_reads_apart;
 use crate::scenario::{
     COMMAND, Drive, ERASE, Outcome, PAGE_PROGRAM, PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, flush, mixed_requests,
     policy, policy_with, read, read_units, scenes, sectors, trim, write, write_units,
@@ -676,7 +677,7 @@ fn engine_fields(counters: &EngineCounters) -> Vec<(String, u64)> {
 
 #[test]
 fn every_counter_rises_in_some_scene_whose_times_are_checked() {
-    let more: [fn() -> Outcome; 15] = [
+    let more: [fn() -> Outcome; 16] = [
         stripe_written_and_read,
         group_of_two_planes_erased,
         page_timeout,
@@ -692,12 +693,13 @@ fn every_counter_rises_in_some_scene_whose_times_are_checked() {
         || trimmed_before_collection(false),
         formatted,
         a_page_is_copied,
+        two_reads_apart,
     ];
     let scenes = scenes::all().into_iter().map(|(_, run)| run).chain(more.iter().map(|scene| scene()));
     let mut silent: BTreeSet<String> =
         engine_fields(&EngineCounters::default()).into_iter().map(|(name, _)| name).collect();
     silent.extend(ftl_fields(&FtlCounters::default()).map(|(name, _)| name.to_owned()));
-    assert_eq!(silent.len(), 69 + 10, "fields of both structs");
+    assert_eq!(silent.len(), 70 + 10, "fields of both structs");
     for run in scenes {
         let risen = engine_fields(run.counters())
             .into_iter()

@@ -27,6 +27,15 @@ pub enum IllegalCommand {
     /// Something runs on the die, or its voltages are moving.
     #[error("die {die} is {state:?}, it takes no {kind:?}")]
     DieNotReady { die: DieId, state: DieState, kind: CommandKind },
+    /// The plane reads a page, and has one register.
+    #[error("die {die}, plane {plane} reads, it takes no other read")]
+    PlaneReads { die: DieId, plane: u32 },
+    /// Planes of the die read, and this takes all of the die.
+    #[error("planes {planes:#b} of die {die} read, it takes no {kind:?}")]
+    PlanesRead { die: DieId, planes: u8, kind: CommandKind },
+    /// Where planes read each by itself, a read is of one plane.
+    #[error("die {die}: one read of the planes {planes:#b}, which read each by itself")]
+    PlanesReadAlone { die: DieId, planes: u8 },
     /// Beside a suspended operation only reads may run.
     #[error("die {die} has a suspended operation, it takes no {kind:?}")]
     OnlyReadsWhileSuspended { die: DieId, kind: CommandKind },
@@ -78,6 +87,9 @@ impl Nand {
         };
         check_readiness(machine, command)?;
         self.check_planes(command)?;
+        if let Some(reads) = &self.plane_reads {
+            reads.check(command)?;
+        }
         match command.kind {
             CommandKind::Read => self.check_read(command, machine.parked()),
             CommandKind::Program if command.copies => self.check_copyback(command),

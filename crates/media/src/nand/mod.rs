@@ -14,6 +14,7 @@ mod erase_loops;
 mod legality;
 mod operation;
 mod page_types;
+mod plane_reads;
 mod timing;
 
 use ninescope_kernel::{Ns, Rate};
@@ -27,11 +28,12 @@ pub use erase_loops::{EraseLoops, LoopShares};
 pub use legality::IllegalCommand;
 pub use operation::Operation;
 pub use page_types::{PageTypes, Stagger};
-pub use timing::{NandTiming, PlaneGroups, SLC_PAGE_TYPE, SlcTimes, TimingError};
+pub use timing::{NandTiming, PlaneGroups, PlaneReads, SLC_PAGE_TYPE, SlcTimes, TimingError};
 
 use block_table::{Block, BlockTable};
 use die::Die;
 use erase_loops::LoopTable;
+use plane_reads::ReadsByPlane;
 use timing::Durations;
 
 /// All dies and blocks of the drive.
@@ -40,6 +42,8 @@ pub struct Nand {
     timing: NandTiming,
     durations: Durations,
     dies: Vec<Die>,
+    /// What planes read each by itself, where they do.
+    plane_reads: Option<Box<ReadsByPlane>>,
     /// By die: what its next copyback copies, or its last one did.
     copied_from: Vec<CopiedFrom>,
     blocks: BlockTable,
@@ -81,6 +85,7 @@ impl Nand {
             durations: Durations::new(&timing, geometry)?,
             mean_times: timing.mean_times(),
             dies: vec![Die::default(); geometry.dies() as usize],
+            plane_reads: ReadsByPlane::new(timing.plane_reads, geometry),
             copied_from: vec![CopiedFrom::default(); geometry.dies() as usize],
             erase_loops: LoopTable::new(&timing.erase_loops, blocks.len()),
             blocks,
@@ -119,6 +124,7 @@ impl Nand {
             any_page: false,
             planes_per_command: 4,
             plane_groups: PlaneGroups::Neighbours,
+            plane_reads: PlaneReads::Together,
         };
         Self::new(&Geometry::absent(), timing).expect("a nanosecond each is legal")
     }
@@ -247,6 +253,9 @@ impl Nand {
     pub fn begin_array(&mut self, command: &FlashCommand, at: Ns) -> Result<Ns, IllegalCommand> {
         self.check(command)?;
         let (total, segments) = self.array_phase(command);
+        if let (CommandKind::Read, Some(reads)) = (command.kind, &mut self.plane_reads) {
+            return Ok(reads.begin(command, at, total));
+        }
         Ok(self.dies[command.die.index()].begin(command, at, total, segments))
     }
 
@@ -273,6 +282,31 @@ impl Nand {
         }
         self.apply(&ended.command);
         Ok(ended)
+    }
+
+    /// The same of a read that a plane does by itself: its page is in the register of the plane.
+    ///
+    /// # Errors
+    /// When the plane reads nothing, or its read is not through; nothing changes then.
+    pub fn end_plane_read(&mut self, die: DieId, plane: u32, now: Ns) -> Result<Ended, IllegalCommand> {
+        let state = self.state(die);
+        let reads = self.plane_reads.as_mut().ok_or(IllegalCommand::NothingRuns { die, state })?;
+        let Some(running) = reads.running(die, plane) else {
+            return Err(IllegalCommand::NothingRuns { die, state });
+        };
+        check_pulse_time(running, now)?;
+        Ok(reads.end(die, plane))
+    }
+
+    /// Whether planes read each by itself.
+    #[inline]
+    pub fn planes_read_independently(&self) -> bool {
+        self.plane_reads.is_some()
+    }
+
+    /// What a plane reads by itself at this time.
+    pub fn plane_read(&self, die: DieId, plane: u32) -> Option<&Operation> {
+        self.plane_reads.as_ref()?.running(die, plane)
     }
 
     fn apply(&mut self, command: &FlashCommand) {
@@ -387,6 +421,7 @@ impl Nand {
     /// Starts to take the parked operation up again, while no read runs beside it. Returns when the ramp
     /// ends [ns].
     pub fn resume(&mut self, die: DieId, now: Ns) -> Ns {
+        debug_assert!(!self.plane_reads.as_ref().is_some_and(|reads| reads.any(die)), "planes read beside it");
         self.dies[die.index()].resume(now, self.durations.resume_ramp)
     }
 

@@ -63,6 +63,18 @@ pub struct NandTiming {
     pub planes_per_command: u32,
     /// Which planes these are.
     pub plane_groups: PlaneGroups,
+    /// Whether planes of a die read each by itself.
+    pub plane_reads: PlaneReads,
+}
+
+/// How planes of a die read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PlaneReads {
+    /// A die does one command at a time; a read of several planes is one.
+    #[default]
+    Together,
+    /// Each plane senses a page of its own, begun at a time of its own, beside reads of other planes.
+    Independently,
 }
 
 /// Which planes of a die one command may address, where that is not all of them.

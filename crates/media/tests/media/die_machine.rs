@@ -7,7 +7,7 @@ use ninescope_kernel::Ns;
 use ninescope_media::health::{LimitByWear, SuspendLimit, WearPoint};
 use ninescope_media::{
     CommandKind, DieState, Ended, EraseLoops, FlashCommand, IllegalCommand, LoopShares, Nand, NandTiming, PageTypes,
-    PlaneGroups, Stagger, Wear,
+    PlaneGroups, PlaneReads, Stagger, Wear,
 };
 use ninescope_model::DieId;
 use proptest::prelude::*;
@@ -233,6 +233,33 @@ fn a_command_addresses_planes_of_one_group_of_neighbours() {
         [0b1100, 0b1100, 0b0011, 0b0011]
     );
     assert_eq!(Harness::new().nand.planes_apart_from(2) & 0b1111, 0);
+}
+
+#[test]
+fn planes_read_each_by_itself_where_the_part_can() {
+    let mut harness = Harness::with(NandTiming { plane_reads: PlaneReads::Independently, ..timing() });
+    let of_plane = |plane: u32, block: u32, page: u32| command(CommandKind::Read, 1 << plane, block, page);
+    // Page 0 of plane 0 from 100 on, and page 1 of another block of plane 2 while that runs: each has its own type.
+    assert_eq!(harness.issue(&of_plane(0, 0, 0), 100), 100 + READ[0]);
+    assert_eq!(harness.issue(&of_plane(2, 1, 1), 10_000), 10_000 + READ[1]);
+    assert_eq!(harness.probe(&of_plane(0, 1, 1)), Err(IllegalCommand::PlaneReads { die: DIE, plane: 0 }));
+    assert_eq!(harness.probe(&of_plane(3, 1, 1)), Ok(()));
+    let together = Err(IllegalCommand::PlanesReadAlone { die: DIE, planes: 0b1010 });
+    assert_eq!(harness.probe(&command(CommandKind::Read, 0b1010, 0, 1)), together);
+    for kind in [CommandKind::Program, CommandKind::Erase] {
+        let held = Err(IllegalCommand::PlanesRead { die: DIE, planes: 0b101, kind });
+        assert_eq!(harness.probe(&command(kind, 0b1000, 0, 3)), held);
+    }
+    // Each ends by itself, not before its time, and once.
+    assert!(harness.nand.end_plane_read(DIE, 0, Ns(99 + READ[0])).is_err());
+    let ended = harness.nand.end_plane_read(DIE, 0, Ns(100 + READ[0])).expect("it is through");
+    assert_eq!((ended.command, ended.began), (of_plane(0, 0, 0), Ns(100)));
+    assert!(harness.nand.end_plane_read(DIE, 0, Ns(1_000_000)).is_err() && harness.nand.plane_read(DIE, 0).is_none());
+    assert!(harness.nand.plane_read(DIE, 2).is_some() && harness.probe(&program(0, 3)).is_err());
+    harness.nand.end_plane_read(DIE, 2, Ns(1_000_000)).expect("reads may be reported later");
+    // A program takes all of the die, too.
+    harness.issue(&program(0, 3), 1_000_000);
+    assert!(matches!(harness.probe(&of_plane(1, 0, 0)), Err(IllegalCommand::DieNotReady { .. })));
 }
 
 #[test]

@@ -4,13 +4,14 @@ use ninescope_engine::MergeBy;
 use ninescope_ftl::BreakdownConfig;
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::health::{LimitByWear, SuspendLimit, WearPoint};
-use ninescope_media::nand::{EraseLoops, LoopShares, NandTiming, PageTypes, PlaneGroups, Stagger, Wear};
+use ninescope_media::nand::{EraseLoops, LoopShares, NandTiming, PageTypes, PlaneGroups, PlaneReads, Stagger, Wear};
 use ninescope_model::units::Duration;
 use ninescope_model::{Geometry, PLANES_MAX};
 
 use super::slc_cache;
 use crate::config::{
-    EraseLoopsConfig, GeometryConfig, LoadedDrive, NandConfig, PageTypesConfig, PlaneGroupsConfig, SuspendLimitConfig,
+    EraseLoopsConfig, GeometryConfig, LoadedDrive, NandConfig, PageTypesConfig, PlaneGroupsConfig, PlaneReadsConfig,
+    SuspendLimitConfig,
 };
 use crate::error::Error;
 
@@ -110,9 +111,14 @@ pub fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
             PlaneGroupsConfig::Neighbours => PlaneGroups::Neighbours,
             PlaneGroupsConfig::Interleaved => PlaneGroups::Interleaved,
         },
+        plane_reads: match nand.plane_reads {
+            PlaneReadsConfig::Together => PlaneReads::Together,
+            PlaneReadsConfig::Independently => PlaneReads::Independently,
+        },
     };
     check_planes_per_command(drive)?;
     check_any_page(drive)?;
+    check_plane_reads(drive)?;
     timing.check().map_err(|error| drive.error_at(&format!("nand.{}", error.key), &error.message))?;
     let cost = timing.suspend_recover + timing.resume_ramp;
     if drive.config.scheduler.suspend.chosen().build().is_some() && cost > timing.erase_loop {
@@ -172,6 +178,28 @@ fn check_any_page(drive: &LoadedDrive) -> Result<(), Error> {
         return Err(drive.error_at("scheduler.merge_by", &message));
     }
     Ok(())
+}
+
+/// Planes that read each by itself: what counts on a die doing one thing at a time does not go with them, nor does what is said of
+/// reads of several planes.
+fn check_plane_reads(drive: &LoadedDrive) -> Result<(), Error> {
+    let (nand, scheduler) = (flash(drive)?, &drive.config.scheduler);
+    if nand.plane_reads == PlaneReadsConfig::Together {
+        return Ok(());
+    }
+    let refused = |message: &str| Err(drive.error_at("nand.plane_reads", &format!("is \"independently\", {message}")));
+    if flash_shape(drive)?.planes_per_die == 1 {
+        return refused("and a die has one plane: give geometry.planes_per_die");
+    }
+    let others = [
+        ("what its parts draw ([power])", drive.config.power.is_some()),
+        ("dies that fail (nand.die_failures)", !nand.die_failures.is_empty()),
+        ("classes of jobs (scheduler.transactions = \"by-class\")", scheduler.transactions.chosen().knows_classes()),
+    ];
+    match others.into_iter().find(|(_, given)| *given) {
+        Some((other, _)) => refused(&format!("which does not go with {other}")),
+        None => Ok(()),
+    }
 }
 
 fn check_planes_per_command(drive: &LoadedDrive) -> Result<(), Error> {

@@ -104,6 +104,17 @@ pub enum PlaneGroupsConfig {
     Interleaved,
 }
 
+/// How the planes of a die read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PlaneReadsConfig {
+    /// A die does one command at a time; a read of several planes is one.
+    #[default]
+    Together,
+    /// Each plane by itself, beside reads of other planes, whenever those began.
+    Independently,
+}
+
 /// NAND media.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -161,6 +172,9 @@ pub struct NandConfig {
     /// Which planes these are; absent: neighbours.
     #[serde(default, skip_serializing_if = "is_default")]
     pub plane_groups: PlaneGroupsConfig,
+    /// How the planes of a die read; absent: together.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub plane_reads: PlaneReadsConfig,
     /// Rated P/E cycles [count].
     #[serde(default)]
     #[schemars(transform = above_zero)]

@@ -19,7 +19,7 @@ use ninescope_ftl::policies::{
 };
 use ninescope_ftl::{BreakdownConfig, Ftl, FtlConfig, InstantDriver, Partition, SlcCacheConfig, ZoneConfig};
 use ninescope_kernel::{Ns, Rate};
-use ninescope_media::nand::{EraseLoops, Nand, NandTiming, PageTypes, PlaneGroups};
+use ninescope_media::nand::{EraseLoops, Nand, NandTiming, PageTypes, PlaneGroups, PlaneReads};
 use ninescope_model::{
     Arrival, BlockGroup, DieId, Geometry, Lba, Lpa, Op, Parity, Request, Superblock, Workload, WorkloadError,
 };
@@ -314,6 +314,7 @@ pub fn timing() -> NandTiming {
         any_page: false,
         planes_per_command: 4,
         plane_groups: PlaneGroups::Neighbours,
+        plane_reads: PlaneReads::Together,
     }
 }
 

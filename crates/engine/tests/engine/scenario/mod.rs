@@ -23,7 +23,7 @@ use ninescope_ftl::{Ftl, FtlConfig, FtlCounters, InstantDriver, Partition};
 use ninescope_kernel::{Ns, RandomStream, Rate};
 use ninescope_media::health::SuspendLimit;
 use ninescope_media::nand::{
-    CommandKind, CopiedFrom, EraseLoops, FlashCommand, Nand, NandTiming, PageTypes, PlaneGroups, Wear,
+    CommandKind, CopiedFrom, EraseLoops, FlashCommand, Nand, NandTiming, PageTypes, PlaneGroups, PlaneReads, Wear,
 };
 use ninescope_model::{
     Arrival, BlockGroup, Cause, DieId, Geometry, Lba, Lpa, Op, Parity, Pool, Ppa, Request, Source, Stream, Workload,
@@ -383,6 +383,7 @@ impl Default for Drive {
                 any_page: false,
                 planes_per_command: 4,
                 plane_groups: PlaneGroups::Neighbours,
+                plane_reads: PlaneReads::Together,
             },
             engine: EngineConfig {
                 queue_depth: 1024,

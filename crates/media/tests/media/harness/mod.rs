@@ -7,6 +7,7 @@
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::{
     CommandKind, DieState, EraseLoops, FlashCommand, IllegalCommand, Nand, NandTiming, PageTypes, PlaneGroups,
+    PlaneReads,
 };
 use ninescope_model::{DieId, Geometry};
 
@@ -41,6 +42,7 @@ pub fn timing() -> NandTiming {
         any_page: false,
         planes_per_command: 4,
         plane_groups: PlaneGroups::Neighbours,
+        plane_reads: PlaneReads::Together,
     }
 }
 
