@@ -107,7 +107,9 @@ impl TransactionStore {
         if command == NONE {
             return LastingShare::NONE;
         }
-        let beside = self.share_of_command(command, [beside, channel]);
+        // It was split long ago: what is not the latest there may be all the same.
+        let first = &mut self.commands[command as usize].first;
+        let beside = self.shares.join(command, first, [beside, channel], false);
         self.shares.open(beside, ledger);
         self.own_opened(beside);
         self.shares.lasting(beside)

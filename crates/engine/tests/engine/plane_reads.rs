@@ -117,6 +117,39 @@ fn one_request_over_two_planes_waits_for_its_own_parts_alone() {
     );
 }
 
+#[test]
+fn a_plane_that_is_held_waits_for_own_parts_in_other_planes_and_for_others() {
+    let mut drive = of_planes(4);
+    drive.engine.scheduler = policy("fifo");
+    // Plane 0 reads, and again; a page is to be programmed; then a request for five pages, of planes 1, 2, 3, 0 and 1.
+    let run = drive.run(vec![
+        read(0, page(0)),
+        read(10, page(4)),
+        write_units(20, page(12), 4),
+        read_units(30, page(5), 20),
+    ]);
+    // Three of the five go past the program, behind the command of the first read. When plane 0 is free it reads again, and then
+    // the program is next: planes 1 to 3 send their data, one after the other, behind one command.
+    let sent = [1, 2, 3].map(|page| UNIT_READ + COMMAND + page * PAGE_TRANSFER);
+    let program = UNIT_READ + UNIT_READ;
+    assert_eq!(run.issued(CommandKind::Program)[0].0, program);
+    let free = program + COMMAND + PAGE_TRANSFER + PROGRAM;
+    // The fifth page, of plane 1, goes behind the fourth, of plane 0.
+    assert_eq!(run.completed_at(3), free + COMMAND + READ + 2 * PAGE_TRANSFER);
+    // It waited for its own page in its plane, for own pages in planes 2 and 3, and then for the read of plane 0.
+    let own = (sent[0] - 30) + (sent[2] - sent[0]) + COMMAND + (PAGE_TRANSFER - COMMAND);
+    assert_eq!(
+        run.parts(Op::Read),
+        [
+            (Cause::DieHostRead, (UNIT_READ - 10) + (program - sent[2])),
+            (Cause::DieHostProgram, free - program),
+            (Cause::CommandArray, 3 * (COMMAND + READ)),
+            (Cause::Transfer, 2 * UNIT_TRANSFER + PAGE_TRANSFER),
+            (Cause::OwnParts, own),
+        ]
+    );
+}
+
 // ---- what takes the whole die ----------------------------------------------------------------------
 
 #[test]
