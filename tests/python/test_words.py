@@ -128,6 +128,11 @@ def test_what_a_result_repeats_can_be_read_again(tmp_path, cli):
             (*PLANES, "--set", "nand.planes_per_command=2", "--set", "nand.plane_groups=interleaved"),
             "neighbouring planes are programmed and erased together: give ftl.frontier_planes = 1",
         ),
+        (
+            ("--set", "nand.plane_reads=independently", "--set", "scheduler.transactions=by-class"),
+            'nand.plane_reads is "independently", which does not go with classes of jobs',
+        ),
+        (("--set", "nand.plane_reads=apart"), "nand.plane_reads"),
         (("--set", "scheduler.merge_window=0"), "scheduler.merge_window must not be zero"),
         (("--set", "scheduler.merge_by=touch"), "scheduler.merge_by asks for commands to different pages"),
         (

@@ -85,7 +85,8 @@ rules! {
     EraseWithValidUnits, "erase-with-valid-units", "No group that holds valid units is erased.";
     EraseUnderRead, "erase-under-read", "No group is erased while a read of it is queued or running.";
     EraseUnderMove, "erase-under-move", "No group is erased while it is filled or moves into it have not ended.";
-    DieDoubleBooked, "die-double-booked", "A die runs one command at a time, from its channel phase to its last byte.";
+    DieDoubleBooked, "die-double-booked",
+        "A die runs one command at a time, from its channel phase to its last byte; where planes read each by itself, each of them runs one read at a time, beside nothing but reads of other planes.";
     BankDoubleBooked, "bank-double-booked",
         "A bank of storage-class memory runs one access at a time, from its first copy to its last byte.";
     ChannelDoubleBooked, "channel-double-booked", "A channel moves one transfer at a time.";

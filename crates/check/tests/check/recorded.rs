@@ -5,7 +5,7 @@ use std::time::Duration;
 use ninescope::record::{RecordSettings, Recorder};
 use ninescope::{CheckLevel, RunRequest};
 use ninescope_check::Checker;
-use ninescope_check::worlds::generate;
+use ninescope_check::worlds::{World, generate};
 use ninescope_engine::{Pair, Watched};
 use ninescope_kernel::Ns;
 use ninescope_model::{Cause, Occupancy, Op};
@@ -49,7 +49,14 @@ fn the_checker_and_the_recorder_share_a_run_and_change_nothing_in_it() {
 #[test]
 fn in_random_worlds_the_stages_of_every_request_sum_to_its_parts() {
     let (mut requests, mut waited, mut behind, mut failed, mut at_banks, mut in_dram) = (0, 0, 0, 0, 0, 0);
-    for (seed, world) in (1..=180).map(|seed| (seed, generate(seed))) {
+    // Of planes that read each by itself nothing is recorded.
+    let together = |world: &World| {
+        !world
+            .drive
+            .get("nand")
+            .is_some_and(|nand| nand.get("plane_reads").is_some_and(|rule| rule.as_str() == Some("independently")))
+    };
+    for (seed, world) in (1..=180).map(|seed| (seed, generate(seed))).filter(|(_, world)| together(world)) {
         let settings = RecordSettings { slowest: 10_000, window: Some((Ns(0), Ns(2_000_000))) };
         let probe = Pair(Checker::new(CheckLevel::Cheap), Recorder::new(settings));
         let plan = world.plan().unwrap_or_else(|error| panic!("seed {seed}: {error}"));

@@ -122,12 +122,8 @@ fn a_plane_that_is_held_waits_for_own_parts_in_other_planes_and_for_others() {
     let mut drive = of_planes(4);
     drive.engine.scheduler = policy("fifo");
     // Plane 0 reads, and again; a page is to be programmed; then a request for five pages, of planes 1, 2, 3, 0 and 1.
-    let run = drive.run(vec![
-        read(0, page(0)),
-        read(10, page(4)),
-        write_units(20, page(12), 4),
-        read_units(30, page(5), 20),
-    ]);
+    let run =
+        drive.run(vec![read(0, page(0)), read(10, page(4)), write_units(20, page(12), 4), read_units(30, page(5), 20)]);
     // Three of the five go past the program, behind the command of the first read. When plane 0 is free it reads again, and then
     // the program is next: planes 1 to 3 send their data, one after the other, behind one command.
     let sent = [1, 2, 3].map(|page| UNIT_READ + COMMAND + page * PAGE_TRANSFER);

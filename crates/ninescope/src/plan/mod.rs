@@ -22,6 +22,7 @@ use std::ops::Range;
 
 use ninescope_engine::{Device, Kind, LaneConfig, Limit, RunLimits};
 use ninescope_ftl::Partition;
+use ninescope_media::nand::PlaneReads;
 use ninescope_model::{Arrival, Request};
 
 use crate::assembly::{
@@ -90,6 +91,13 @@ impl std::fmt::Debug for Plan {
             .field("seed", &self.seed)
             .field("drive", &self.drive_name)
             .finish_non_exhaustive()
+    }
+}
+
+impl Plan {
+    /// Whether planes of a die read each by itself.
+    pub fn planes_read_independently(&self) -> bool {
+        self.assembly.timing.as_ref().is_some_and(|timing| timing.plane_reads == PlaneReads::Independently)
     }
 }
 

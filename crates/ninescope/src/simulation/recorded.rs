@@ -22,8 +22,14 @@ impl RecordedSimulation {
     /// The run of a plan, with the recorder, and beside it any other probe.
     ///
     /// # Errors
-    /// [`Error::Internal`] when a checked drive cannot be built.
+    /// [`Error::Internal`] when a checked drive cannot be built, [`Error::Input`] where it is not known what dies do by themselves.
     pub fn of_plan(plan: Plan, beside: Option<Box<dyn Probe>>, settings: RecordSettings) -> Result<Self, Error> {
+        if plan.planes_read_independently() {
+            let key = if settings.slowest > 0 { "explain_slowest" } else { "trace_window" };
+            return Err(Error::Input(format!(
+                "{key} tells what each die did, one thing at a time, and nand.plane_reads is \"independently\""
+            )));
+        }
         let watchers: Watchers = Pair(beside, Recorder::new(settings));
         Ok(Self(Simulation::<Watched>::of_plan(plan, Box::new(watchers))?))
     }

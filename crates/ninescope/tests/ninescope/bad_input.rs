@@ -690,3 +690,24 @@ fn mistakes_about_two_memories_name_their_key() {
         expect(&of_two(set), wanted);
     }
 }
+
+#[test]
+fn planes_that_read_each_by_itself_are_refused_where_a_die_does_one_thing_at_a_time() {
+    let with = |sets: &[&str]| tiny_request(&[&["nand.plane_reads=independently"][..], sets].concat());
+    assert!(result_of(&with(&["ftl.frontier_planes=2"])).is_ok());
+    for (set, wanted) in [
+        ("geometry.planes_per_die=1", "and a die has one plane: give geometry.planes_per_die"),
+        ("power={die_read=\"60mW\"}", "which does not go with what its parts draw ([power])"),
+        ("nand.die_failures=[{die=0,at=\"1ms\"}]", "which does not go with dies that fail (nand.die_failures)"),
+        (
+            "scheduler.transactions=by-class",
+            "which does not go with classes of jobs (scheduler.transactions = \"by-class\")",
+        ),
+    ] {
+        let mut sets = vec![set];
+        if set.starts_with("geometry") {
+            sets.push("ftl.frontier_planes=1");
+        }
+        expect(&with(&sets), &[&format!("nand.plane_reads is \"independently\", {wanted}")]);
+    }
+}

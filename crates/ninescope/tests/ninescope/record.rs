@@ -405,6 +405,20 @@ fn bad_settings_name_their_key() {
         let message = crate::support::input_error(&request(&extra));
         assert!(message.contains(wanted), "`{wanted}` is missing in: {message}");
     }
+    for (extra, key) in [
+        (json!({ "explain_slowest": 3 }), "explain_slowest"),
+        (json!({ "trace_window": { "from": "1ms", "until": "2ms" } }), "trace_window"),
+    ] {
+        let mut request = request(&extra);
+        request["set"] = json!(["nand.plane_reads=independently"]);
+        let request = RunRequest::from_json(&request.to_string()).expect("a legal request");
+        let (plan, settings) =
+            (Plan::new(&request).expect("a legal plan"), request.record_settings().expect("settings"));
+        let message = RecordedSimulation::of_plan(plan, None, settings).err().map(|error| error.to_string());
+        let wanted =
+            format!("{key} tells what each die did, one thing at a time, and nand.plane_reads is \"independently\"");
+        assert_eq!(message, Some(wanted));
+    }
     let message = crate::support::input_error(&request(&json!({ "explain_slowest": 3 })));
     assert!(message.contains("needs a run with a recorder") || message.contains("need a run with a recorder"));
 }
