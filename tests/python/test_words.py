@@ -129,7 +129,7 @@ def test_what_a_result_repeats_can_be_read_again(tmp_path, cli):
             "neighbouring planes are programmed and erased together: give ftl.frontier_planes = 1",
         ),
         (
-            ("--set", "nand.plane_reads=independently", "--set", "scheduler.transactions=by-class"),
+            (*PLANES, "--set", "nand.plane_reads=independently", "--set", "scheduler.transactions=by-class"),
             'nand.plane_reads is "independently", which does not go with classes of jobs',
         ),
         (("--set", "nand.plane_reads=apart"), "nand.plane_reads"),
