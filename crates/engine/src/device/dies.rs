@@ -26,14 +26,7 @@ impl<K: Kind> Device<K> {
         }
         let Some(turn) = self.flash.turn_of(&mut self.run, die) else { return Ok(()) };
         match turn {
-            Turn::Issue(class) => {
-                let command = self.flash.form_command(&mut self.run, die, class);
-                self.issue(command, class)?;
-            }
-            Turn::ReadOfPlane(class) => {
-                let command = self.flash.form_plane_read(&mut self.run, die, class);
-                self.issue(command, class)?;
-            }
+            Turn::Issue(class) => self.issue(die, class)?,
             Turn::Resume => {
                 self.flash.resume_parked(&mut self.run, die);
                 observe!(self, Event::ResumeBegan { die });
@@ -68,7 +61,8 @@ impl<K: Kind> Device<K> {
         }
     }
 
-    fn issue(&mut self, mut command: FlashCommand, class: QueueClass) -> Result<(), SimulationError> {
+    fn issue(&mut self, die: DieId, class: QueueClass) -> Result<(), SimulationError> {
+        let mut command = self.flash.form_command(&mut self.run, die, class);
         self.code_command(&mut command);
         let station = self.flash.take_up(&mut self.run, &command, class);
         if self.dram.is_none() || !self.pages_leave_dram(&command) {

@@ -6,6 +6,7 @@ use ninescope_model::{DieId, Occupancy, Pool};
 
 use super::copyback::{Copied, copied_from};
 use super::place::place_of;
+use super::planes::is_read;
 use super::{Flash, merging};
 use crate::run::Run;
 use crate::sched::Phase;
@@ -16,8 +17,6 @@ use crate::transaction::{QueueClass, Transaction, TransactionStore};
 pub enum Turn {
     /// It takes up what waits in this class.
     Issue(QueueClass),
-    /// A plane that reads by itself takes up a read of this class.
-    ReadOfPlane(QueueClass),
     /// It takes its parked operation up again: nothing that may run beside it waits, or it has waited long enough itself.
     Resume,
     /// It rests.
@@ -78,6 +77,9 @@ impl Flash {
     /// Takes what a command is made of from its queue.
     #[inline]
     pub fn form_command<Q>(&mut self, run: &mut Run<Q>, die: DieId, class: QueueClass) -> FlashCommand {
+        if self.planes.is_some() && is_read(class) {
+            return self.form_plane_read(run, die, class);
+        }
         if class == QueueClass::Erase { self.form_erase(run, die) } else { self.form_page_command(run, die, class) }
     }
 

@@ -9,7 +9,7 @@
 //! the first of them to begin is; a plane that reads nothing is occupied with what its die is, as long as that keeps it from reading.
 //! So it is with whom that is for.
 
-use ninescope_kernel::NONE;
+use ninescope_kernel::{NONE, WakeQueue};
 use ninescope_media::nand::{CommandKind, DieState, Ended, FlashCommand};
 use ninescope_model::{DieId, Geometry, Occupancy, PLANES_MAX};
 
@@ -74,7 +74,8 @@ impl DieReads {
     }
 }
 
-fn is_read(class: QueueClass) -> bool {
+/// Whether accesses of a class are reads.
+pub(super) fn is_read(class: QueueClass) -> bool {
     matches!(class, QueueClass::HostRead | QueueClass::MoveRead | QueueClass::IdleRead)
 }
 
@@ -121,6 +122,11 @@ impl Flash {
     /// Where a command runs: on its die, or on the plane that reads by itself.
     #[inline]
     pub(super) fn station_of(&self, command: &FlashCommand) -> u32 {
+        if self.planes.is_some() { self.plane_of(command) } else { command.die.0 }
+    }
+
+    #[inline(never)]
+    fn plane_of(&self, command: &FlashCommand) -> u32 {
         match &self.planes {
             Some(planes) if command.kind == CommandKind::Read => {
                 planes.station(command.die, command.first_plane() as u32)
@@ -130,11 +136,27 @@ impl Flash {
     }
 
     /// The station that a transaction waits for, where planes read by themselves: its plane or its die.
-    #[inline]
-    pub(super) fn awaited_station(&self, die: DieId, access: &Transaction) -> Option<u32> {
-        let planes = self.planes.as_ref()?;
-        let plane = || place_of(access, &self.geometry).plane;
-        Some(if is_read(access.class) { planes.station(die, plane()) } else { die.0 })
+    #[inline(never)]
+    fn awaited_station(&self, die: DieId, access: &Transaction) -> u32 {
+        match &self.planes {
+            Some(planes) if is_read(access.class) => planes.station(die, place_of(access, &self.geometry).plane),
+            _ => die.0,
+        }
+    }
+
+    /// Queues a transaction where planes read by themselves.
+    #[inline(never)]
+    pub(super) fn join_plane<Q: WakeQueue>(&mut self, run: &mut Run<Q>, die: DieId, index: u32, access: &Transaction) {
+        let station = self.awaited_station(die, access);
+        if access.tracked || access.class == QueueClass::HostRead {
+            let command = Self::command_with_shares(run, access);
+            let [_, channel] = self.die_and_channel(die);
+            run.transactions.join_share(index, command, [self.dies.resource(station), channel]);
+        }
+        if access.tracked {
+            self.dies.begin_wait(run, station, index);
+        }
+        self.dies.join_queue(run, die.0, index, access.class);
     }
 
     /// Whether a station is a plane that reads by itself.
@@ -213,14 +235,14 @@ impl Flash {
     fn turn_to_read<Q>(&mut self, run: &Run<Q>, die: DieId, class: QueueClass, parked: bool) -> Option<Turn> {
         if self.find_read(run, die, class) {
             self.reads_of_mut(die).chosen = None;
-            return Some(Turn::ReadOfPlane(class));
+            return Some(Turn::Issue(class));
         }
         if parked {
             self.reads_of_mut(die).chosen = None;
         }
         let others = if parked { &[][..] } else { &[QueueClass::HostRead, QueueClass::MoveRead] };
         let other = others.iter().copied().find(|&other| other != class && self.find_read(run, die, other));
-        other.map(Turn::ReadOfPlane)
+        other.map(Turn::Issue)
     }
 
     /// Looks for the first read of a class whose plane is free.
@@ -241,7 +263,7 @@ impl Flash {
 
     /// The command of the read that was found for a free plane, which leaves its queue.
     #[inline(never)]
-    pub fn form_plane_read<Q>(&mut self, run: &mut Run<Q>, die: DieId, class: QueueClass) -> FlashCommand {
+    pub(super) fn form_plane_read<Q>(&mut self, run: &mut Run<Q>, die: DieId, class: QueueClass) -> FlashCommand {
         let (previous, index) = self.planes.as_ref().map_or((NONE, NONE), |planes| planes.found);
         let slab = &mut run.transactions.slab;
         self.dies[die.0].queue(class).remove_after(slab, previous, TransactionStore::link);

@@ -146,24 +146,17 @@ impl Flash {
     fn join_die<Q: WakeQueue>(&mut self, run: &mut Run<Q>, die: DieId, index: u32, transaction: Transaction) {
         let Transaction { class, tracked, .. } = transaction;
         self.dies.free_after_data_out(run, die.0);
-        let awaited = self.awaited_station(die, &transaction);
-        if tracked || class == QueueClass::HostRead {
-            let command = Self::command_with_shares(run, &transaction);
-            let [of_die, channel] = self.die_and_channel(die);
-            let resource = awaited.map_or(of_die, |station| self.dies.resource(station));
-            run.transactions.join_share(index, command, [resource, channel]);
-        }
         if self.collection.is_timed() {
             self.rest_ends(run, die, class);
         }
-        match awaited {
-            None => self.dies.enqueue(run, die.0, index, class, tracked),
-            Some(station) => {
-                if tracked {
-                    self.dies.begin_wait(run, station, index);
-                }
-                self.dies.join_queue(run, die.0, index, class);
+        if self.planes.is_some() {
+            self.join_plane(run, die, index, &transaction);
+        } else {
+            if tracked || class == QueueClass::HostRead {
+                let command = Self::command_with_shares(run, &transaction);
+                run.transactions.join_share(index, command, self.die_and_channel(die));
             }
+            self.dies.enqueue(run, die.0, index, class, tracked);
         }
         self.suspend_for(run, die, class);
     }
@@ -219,7 +212,7 @@ impl Flash {
 
     /// The command whose part a transaction is, if that may wait for other parts; `NONE` for none.
     #[inline]
-    fn command_with_shares<Q>(run: &Run<Q>, transaction: &Transaction) -> u32 {
+    pub(super) fn command_with_shares<Q>(run: &Run<Q>, transaction: &Transaction) -> u32 {
         match (transaction.class, transaction.source) {
             (QueueClass::HostRead, Source::Host) => transaction.command(),
             (QueueClass::HostRead, Source::Mapping | Source::Parity) => NONE,
