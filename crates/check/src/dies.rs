@@ -102,7 +102,7 @@ struct Die {
 /// All dies.
 #[derive(Debug, Default)]
 pub struct Dies {
-    dies: Vec<Die>,
+    each: Vec<Die>,
     /// Planes that read each by itself, where they do.
     planes: Option<PlaneBook>,
     page_types: PageTypesBook,
@@ -110,7 +110,7 @@ pub struct Dies {
 
 impl Dies {
     pub fn started(&mut self, view: &View<'_>) {
-        self.dies = vec![Die::default(); view.ftl.geometry().dies() as usize];
+        self.each = vec![Die::default(); view.ftl.geometry().dies() as usize];
         self.planes = PlaneBook::started(view);
     }
 
@@ -130,7 +130,7 @@ impl Dies {
     /// A plane that reads by itself is given a read: its die has nothing to do for itself, but perhaps something that is parked.
     fn plane_issued(&mut self, view: &View<'_>, command: &FlashCommand, begins: Ns, marks: &mut Marks) -> Checked {
         let (now, id) = (view.now, command.die);
-        let die = &self.dies[id.index()];
+        let die = &self.each[id.index()];
         require!(
             die.phase == Phase::Free,
             DieDoubleBooked,
@@ -172,7 +172,7 @@ impl Dies {
         if let Some(planes) = &mut self.planes {
             planes.require_none(now, id, "a command that takes all of it")?;
         }
-        let die = &mut self.dies[id.index()];
+        let die = &mut self.each[id.index()];
         let free = die.phase == Phase::Free || (die.phase == Phase::DataOut && die.data_out_until <= now);
         require!(
             free,
@@ -213,7 +213,7 @@ impl Dies {
         if let (CommandKind::Read, Some(planes)) = (command.kind, &mut self.planes) {
             return planes.ended(now, command);
         }
-        let die = &mut self.dies[command.die.index()];
+        let die = &mut self.each[command.die.index()];
         let running = &die.running;
         require!(
             die.phase == Phase::Array && running.work == Work::of(command),
@@ -246,7 +246,7 @@ impl Dies {
         if let Some(planes) = &mut self.planes {
             return planes.data_out(now, command, held);
         }
-        let die = &mut self.dies[command.die.index()];
+        let die = &mut self.each[command.die.index()];
         require!(
             die.phase == Phase::Sensed && die.running.work == Work::of(command),
             DieDoubleBooked,
@@ -265,7 +265,7 @@ impl Dies {
     // ---- suspending -------------------------------------------------------------------------------
 
     fn enter(&mut self, now: Ns, id: DieId, from: Phase, parked: bool, to: Phase) -> Checked {
-        let die = &mut self.dies[id.index()];
+        let die = &mut self.each[id.index()];
         require!(
             die.phase == from && die.parked.is_some() == parked,
             SuspendOrder,
@@ -280,7 +280,7 @@ impl Dies {
 
     pub fn suspended(&mut self, now: Ns, id: DieId, lost: Ns, marks: &mut Marks) -> Checked {
         self.enter(now, id, Phase::Array, false, Phase::Recovering)?;
-        let die = &mut self.dies[id.index()];
+        let die = &mut self.each[id.index()];
         let mut operation = die.running;
         let kind = operation.work.kind;
         operation.done += now.saturating_since(operation.began);
@@ -309,7 +309,7 @@ impl Dies {
 
     pub fn recovered(&mut self, now: Ns, id: DieId) -> Checked {
         self.enter(now, id, Phase::Recovering, true, Phase::Free)?;
-        let die = &mut self.dies[id.index()];
+        let die = &mut self.each[id.index()];
         die.overhead += (now - die.since).0;
         Ok(())
     }
@@ -318,18 +318,18 @@ impl Dies {
         if let Some(planes) = &mut self.planes {
             planes.require_none(now, id, "to resume")?;
         }
-        let die = &mut self.dies[id.index()];
+        let die = &mut self.each[id.index()];
         if die.phase == Phase::DataOut && die.data_out_until <= now {
             die.phase = Phase::Free;
         }
         self.enter(now, id, Phase::Free, true, Phase::Resuming)?;
-        self.dies[id.index()].since = now;
+        self.each[id.index()].since = now;
         Ok(())
     }
 
     pub fn resumed(&mut self, now: Ns, id: DieId) -> Checked {
         self.enter(now, id, Phase::Resuming, true, Phase::Array)?;
-        let die = &mut self.dies[id.index()];
+        let die = &mut self.each[id.index()];
         die.overhead += (now - die.since).0;
         if let Some(parked) = die.parked.take() {
             die.running = Operation { began: now, ..parked };
@@ -340,7 +340,7 @@ impl Dies {
 
     /// A die begins to wait for power, or need not any more.
     pub fn for_power(&mut self, now: Ns, id: DieId, waits: bool) -> Checked {
-        let die = &mut self.dies[id.index()];
+        let die = &mut self.each[id.index()];
         let is_free = die.phase == Phase::Free || (die.phase == Phase::DataOut && die.data_out_until <= now);
         require!(
             is_free && die.power_awaited.is_some() != waits,
@@ -365,7 +365,7 @@ impl Dies {
         if let Some(planes) = &mut self.planes {
             planes.measuring_began(now);
         }
-        for die in &mut self.dies {
+        for die in &mut self.each {
             die.working = if die.phase == Phase::DataOut { die.data_out_until.saturating_since(now).0 } else { 0 };
             (die.overhead, die.without_power) = (0, 0);
             die.power_awaited = die.power_awaited.map(|_| now);
@@ -375,13 +375,13 @@ impl Dies {
 
     pub fn finished(&mut self, view: &View<'_>, used: &Utilization) -> Checked {
         let now = view.now;
-        for index in 0..self.dies.len() {
+        for index in 0..self.each.len() {
             if let Some(planes) = &mut self.planes {
                 planes.require_none(now, DieId(index as u32), "nothing, at the end,")?;
-                self.dies[index].working += planes.working(now, index);
+                self.each[index].working += planes.working(now, index);
             }
         }
-        for (index, (die, ledger)) in self.dies.iter().zip(&used.dies).enumerate() {
+        for (index, (die, ledger)) in self.each.iter().zip(&used.dies).enumerate() {
             let idle = die.phase == Phase::Free || (die.phase == Phase::DataOut && die.data_out_until <= now);
             require!(
                 idle && die.parked.is_none(),

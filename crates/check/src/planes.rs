@@ -119,18 +119,12 @@ impl PlaneBook {
         let (plane, book) = (command.planes.trailing_zeros(), &mut self.dies[command.die.index()]);
         let transaction = command.transaction[plane as usize & 3];
         let read = book.reads.iter_mut().find(|read| read.plane == plane && read.transaction == transaction);
-        match read.filter(|read| fits(read.doing)) {
-            Some(read) => read.doing = to,
-            None => {
-                let die = command.die;
-                require!(
-                    false,
-                    DieDoubleBooked,
-                    now,
-                    "die {die} goes on to {to:?} with {command:?}, it is at {book:?}"
-                );
-            }
+        if let Some(read) = read.filter(|read| fits(read.doing)) {
+            read.doing = to;
+            return Ok(());
         }
+        let die = command.die;
+        require!(false, DieDoubleBooked, now, "die {die} goes on to {to:?} with {command:?}, it is at {book:?}");
         Ok(())
     }
 

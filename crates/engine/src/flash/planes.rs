@@ -394,7 +394,9 @@ mod tests {
     #[test]
     fn the_first_plane_to_begin_leads_until_it_ends() {
         let mut reads = DieReads::default();
-        [2, 0, 3].into_iter().for_each(|plane| reads.begins(plane));
+        for plane in [2, 0, 3] {
+            reads.begins(plane);
+        }
         assert_eq!((reads.first(), reads.reads(0), reads.reads(1)), (Some(2), true, false));
         reads.ends(0);
         assert_eq!((reads.first(), reads.count), (Some(2), 2));

@@ -222,7 +222,7 @@ fn both_planes_read_beside_a_suspended_erase() {
 fn all_at_once(planes: u32, of_each: u64, (command, transfer): (u64, u64)) -> u64 {
     let mut drive = of_planes(planes);
     drive.timing.command_address = Ns(command);
-    drive.timing.channel_rate = if transfer == 0 { Rate(0) } else { Rate(4_096 * 1_000_000_000 / transfer) };
+    drive.timing.channel_rate = Rate(4_096_000_000_000_u64.checked_div(transfer).unwrap_or_default());
     let pages = u64::from(planes) * of_each;
     let run = drive.run((0..pages).map(|number| read(0, page(number))).collect());
     (0..pages as usize).map(|id| run.completed_at(id as u64)).max().expect("there are some")
