@@ -41,6 +41,7 @@ ROOMS_OF_THE_LAB = (
     ("compare", "fidelity", "replications"),
     ("sweep", "levers"),
     ("search",),
+    ("calibrate",),
 )
 """The same within the lab."""
 DOOR = "conveniences"

@@ -43,6 +43,7 @@ VERBS: Mapping[str, Callable[[], ModuleType]] = {
     "papers": lambda: import_module("ninescope.cli.papers"),
     "sweep": lambda: import_module("ninescope.cli.sweep"),
     "search": lambda: import_module("ninescope.cli.search"),
+    "calibrate": lambda: import_module("ninescope.cli.calibrate"),
 }
 """The module of each verb, which has a function of that name, or an `app` with verbs of its own."""
 

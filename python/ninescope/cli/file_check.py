@@ -176,11 +176,21 @@ def _baseline(path: str) -> Verdict:
     return Verdict("baseline of a paper", [f"{mode}: {len(each)} verdicts" for mode, each in found.items()])
 
 
+def _device(path: str) -> Verdict:
+    from ninescope.lab.calibrate import DeviceFile
+
+    found = DeviceFile.read(path)
+    uses = [figure.use for figure in found.figures]
+    told = f"{len(uses)} figures, {uses.count('fit')} of them fitted"
+    return Verdict("device file", [f"{len(found.space.parameters)} parameters, {told}"])
+
+
 _CHECKS: Mapping[kinds.Kind, Callable[[str], Verdict]] = {
     kinds.DRIVE: _drive,
     kinds.JOB: _job_or_before_drive,
     kinds.SWEEP: _sweep,
     kinds.SEARCH: _search,
+    kinds.DEVICE: _device,
     kinds.CLAIMS: _claims,
     kinds.PUBLISHED: _published,
     kinds.BASELINE: _baseline,

@@ -104,6 +104,13 @@ SEARCH = Kind(
     ),
     "`ninescope search run FILE --out DIR` runs it",
 )
+DEVICE = Kind(
+    "device file",
+    frozenset(
+        ("figures", "parameters", "sources", "rounds", "accuracy", "trials", "seeds", "zip", "drive", "run")
+    ),
+    "`ninescope calibrate FILE` calibrates a drive by it",
+)
 PROFILE = Kind(
     "profile", frozenset((PROFILE_KEY,)), "`ninescope run FILE` draws a trace from it and replays it"
 )
@@ -112,7 +119,7 @@ PUBLISHED = Kind(
     "file of what a paper published", frozenset(("series", "table")), "`ninescope papers` reads it"
 )
 BASELINE = Kind("baseline of a paper", frozenset(("quick", "full")), "`ninescope papers` reads it")
-KINDS = (DRIVE, JOB, SWEEP, SEARCH, CLAIMS, PUBLISHED, BASELINE)
+KINDS = (DRIVE, JOB, SWEEP, SEARCH, DEVICE, CLAIMS, PUBLISHED, BASELINE)
 """Of kinds that fit alike the first is meant. Profiles have a key that no other file has."""
 
 

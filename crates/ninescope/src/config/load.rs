@@ -104,7 +104,11 @@ impl Summary {
         changed.dedup();
         changed.retain(|&key| ![SUMMARY, SOURCES].contains(&key) && was.get(key) != is.get(key));
         if !changed.is_empty() {
-            config.summary = format!("{}, with changes in {}", self.name, changed.join(", "));
+            let changed = changed.join(", ");
+            config.summary = format!("{}, with changes in {changed}", self.name);
+            if let Some(source) = config.sources.get_mut(SUMMARY) {
+                *source = format!("before changes in {changed}: {source}");
+            }
         }
         Ok(())
     }

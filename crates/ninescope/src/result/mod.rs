@@ -298,6 +298,8 @@ fn by_job(device: &Seen<'_>, input: &ResultInput<'_>) -> Value {
 
 fn notes(input: &ResultInput<'_>) -> Vec<String> {
     let mut notes = input.notes.to_vec();
+    // Of the drive as a whole: on what it was calibrated, and how well.
+    notes.extend(input.assembly.config.sources.get("summary").map(|source| format!("this drive: {source}")));
     if !input.complete {
         notes.push("partial result: the run was interrupted".to_owned());
     }

@@ -1,0 +1,237 @@
+"""A calibration from file to record: fit, intervals, and the error of every figure."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ninescope._native import ConfigError
+from ninescope.lab import pool
+from ninescope.lab.calibrate.evaluate import Evaluator
+from ninescope.lab.calibrate.file import DeviceFile
+from ninescope.lab.calibrate.fit import (
+    STEP,
+    Fit,
+    beside,
+    is_smooth,
+    place_of,
+    refuse_without_optimiser,
+    value_at,
+)
+from ninescope.lab.calibrate.linear import Said, said
+from ninescope.lab.calibrate.record import Calibration, Fitted, Row
+from ninescope.lab.search.space import Design, Parameter
+from ninescope.lab.sweep.lake import SNAPSHOTS, Lake
+from ninescope.lab.sweep.point import current_build
+from ninescope.lab.sweep.prepared import PreparedDrives
+from ninescope.lab.sweep.runner import Runner, refuse_other_builds
+from ninescope.lab.sweep.store import FolderStore
+from ninescope.lab.sweep.sweep import workers_of
+from ninescope.simulation.drive import Drive
+
+LAKE = "lake"
+"""The folder of the runs, beside what a calibration writes."""
+CLOSE = 0.9
+"""Parameters that correlate by more are named."""
+Say = Callable[[str], None]
+
+
+def calibrate(
+    file: DeviceFile,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    executor: Executor | pool.Pool | None = None,
+    jobs: int | None = None,
+    memory: int | None = None,
+    on_step: Say | None = None,
+) -> Calibration:
+    """Fit what is open to the figures that are to be fitted, and say by how much every figure is missed.
+
+    Runs are kept in the lake `out/lake`, so that a calibration that was interrupted goes on; without `out` in
+    one that goes away. Workers are chosen as for a sweep, and change nothing in what is found.
+    """
+    refuse_without_optimiser()
+    with _evaluator(file, out, executor, jobs, memory, on_step) as evaluator:
+        best = Fit(file, evaluator).best()
+        evaluator.say("slopes near the fit")
+        slopes = _Slopes(file, evaluator, best.design)
+        settings = file.settings(best.design)
+        return _record(file, evaluator, settings, best.design, slopes.said())
+
+
+def tried(
+    file: DeviceFile,
+    drive: Drive,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    executor: Executor | pool.Pool | None = None,
+    jobs: int | None = None,
+    memory: int | None = None,
+    on_step: Say | None = None,
+) -> Calibration:
+    """Say by how much a drive that is there misses every figure; nothing is fitted."""
+    import dataclasses
+
+    file = dataclasses.replace(file, base=dataclasses.replace(file.base, drive=drive, set_={}))
+    with _evaluator(file, out, executor, jobs, memory, on_step) as evaluator:
+        return _record(file, evaluator, {}, {}, None)
+
+
+@contextlib.contextmanager
+def _evaluator(
+    file: DeviceFile,
+    out: str | os.PathLike[str] | None,
+    executor: Executor | pool.Pool | None,
+    jobs: int | None,
+    memory: int | None,
+    on_step: Say | None,
+) -> Iterator[Evaluator]:
+    """Open a lake and workers."""
+    with contextlib.ExitStack() as stack:
+        if out is None:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ninescope-")))
+        else:
+            folder = Path(out) / LAKE
+        workers = stack.enter_context(workers_of(executor, jobs, memory))
+        refuse_other_builds(workers)
+        lake = Lake.open(folder, create=True)
+        lake.sweep_up()
+        kept = None
+        if workers.shares_files and isinstance(lake.store, FolderStore):
+            kept = PreparedDrives(lake.store.path(SNAPSHOTS).absolute())
+        yield Evaluator(file, Runner(lake, workers, prepared=kept), on_step or (lambda words: None))
+
+
+class _Slopes:
+    """Finite differences around the fit, in several seeds."""
+
+    def __init__(self, file: DeviceFile, evaluator: Evaluator, design: Design) -> None:
+        self._file, self._evaluator, self._design = file, evaluator, design
+        self.smooth = [each for each in file.space.parameters if is_smooth(each) and each.name in design]
+        self._figures = [figure for figure in file.figures if figure.use == "fit"]
+
+    def said(self) -> tuple[list[Parameter], Said] | None:
+        """Return the parameters that are numbers, and what the figures say of them."""
+        if not self.smooth:
+            return None
+        seeds = range(1, self._file.seeds + 1)
+        pairs = [beside(parameter, self._design, STEP) for parameter in self.smooth]
+        designs = [self._design, *itertools.chain.from_iterable(pairs)]
+        found = self._evaluator.misses(
+            [self._file.settings(each) for each in designs], self._figures, list(seeds)
+        )
+        here = _numbers(found[0])
+        columns = []
+        for index, (parameter, (low, high)) in enumerate(zip(self.smooth, pairs, strict=True)):
+            span = place_of(parameter, high[parameter.name]) - place_of(parameter, low[parameter.name])
+            rise = _numbers(found[2 * index + 2]) - _numbers(found[2 * index + 1])
+            # A figure that one side has not is left out.
+            columns.append(np.nan_to_num(np.mean(rise, axis=0) / span if span > 0 else 0 * rise[0]))
+        noise = 0.0
+        if len(here) > 1:
+            noise = float(np.nanmean(np.nanstd(here, axis=0, ddof=1))) / math.sqrt(len(here))
+        misses = [float(each) for each in np.nan_to_num(np.nanmean(here, axis=0))]
+        slopes = np.array(columns).T
+        return self.smooth, said(slopes, misses, noise, self._file.accuracy)
+
+
+def _numbers(of_seeds: list[list[float | None]]) -> Any:
+    return np.array([[np.nan if miss is None else miss for miss in each] for each in of_seeds], float)
+
+
+def _record(
+    file: DeviceFile,
+    evaluator: Evaluator,
+    settings: Mapping[str, Any],
+    design: Design,
+    found: tuple[list[Parameter], Said] | None,
+) -> Calibration:
+    """Run every figure with several seeds, and write down what it came to."""
+    evaluator.say(f"all {len(file.figures)} figures, {file.seeds} seeds each")
+    seeds = list(range(1, file.seeds + 1))
+    misses = evaluator.misses([settings], file.figures, seeds)[0]
+    rows = tuple(
+        Row.of(figure, [of_seed[index] for of_seed in misses], evaluator.reasons.get(figure.label, ""))
+        for index, figure in enumerate(file.figures)
+    )
+    smooth, said_ = found if found is not None else ([], None)
+    names = [parameter.name for parameter in smooth]
+    calibration = Calibration(
+        file.name,
+        file.summary,
+        "",
+        tuple(_parameters(file, design, names, said_)),
+        rows,
+        tuple(names[index] for index in said_.undetermined) if said_ else (),
+        tuple(tuple(names[index] for index in group) for group in said_.together) if said_ else (),
+        tuple(_correlated(names, said_)) if said_ else (),
+        said_.singular if said_ else (),
+        said_.sigma if said_ else 0.0,
+        tuple(file.sources.items()),
+        file.notes,
+        file.seeds,
+        evaluator.runs,
+        current_build(),
+    )
+    return _with_drive(file, calibration, settings)
+
+
+def _parameters(file: DeviceFile, design: Design, smooth: list[str], found: Said | None) -> Iterator[Fitted]:
+    for parameter in file.space.parameters:
+        if parameter.name not in design:
+            continue
+        value = parameter.shown(design[parameter.name])
+        if found is None or parameter.name not in smooth:
+            yield Fitted(parameter.name, value)
+            continue
+        index = smooth.index(parameter.name)
+        place = place_of(parameter, design[parameter.name])
+        ends = [value_at(parameter, place + sign * found.half[index]) for sign in (-1, 1)]
+        is_weak = index in found.undetermined or any(index in group for group in found.together)
+        yield Fitted(
+            parameter.name,
+            value,
+            parameter.shown(ends[0]),
+            parameter.shown(ends[1]),
+            (parameter.shown(parameter.low), parameter.shown(parameter.high)),
+            not is_weak,
+        )
+
+
+def _correlated(names: list[str], found: Said) -> Iterator[tuple[str, str, float]]:
+    for one, other in itertools.combinations(range(len(names)), 2):
+        if abs(found.correlation[one][other]) >= CLOSE:
+            yield names[one], names[other], round(found.correlation[one][other], 3)
+
+
+def _with_drive(file: DeviceFile, calibration: Calibration, settings: Mapping[str, Any]) -> Calibration:
+    """Write the drive: complete, with where its values come from, and what it was validated on."""
+    import dataclasses
+
+    from ninescope import toml
+
+    point = file.base.point({**settings, "workload": next(iter(file.base.workloads))})
+    document = toml.loads(point.config)
+    document["summary"] = file.summary or file.name
+    sources = document.setdefault("sources", {})
+    sources["summary"] = calibration.verdict()
+    for key in file.base.set_:
+        sources.setdefault(key, f"set by the device file of {file.name}")
+    for parameter in calibration.parameters:
+        interval = f", 95 % from {parameter.low} to {parameter.high}" if parameter.low else ""
+        weak = "" if parameter.is_determined else "; the figures do not determine it"
+        for key in file.keys_of(parameter.name):
+            sources[key] = f"calibrated to figures of {file.name}{interval}{weak}"
+    try:
+        return dataclasses.replace(calibration, drive=toml.dumps(document))
+    except TypeError as error:  # a value that TOML has no words for
+        raise ConfigError(f"the drive cannot be written: {error}") from None

@@ -1,0 +1,187 @@
+"""A calibration as data: parameters with their intervals, every figure with its error, what is said of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ninescope.lab.calibrate.figures import Figure, Use, unit_shown
+
+FORMAT = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Fitted:
+    """A parameter."""
+
+    name: str
+    value: str
+    low: str = ""
+    """The ends of its 95 % interval; nothing where it is no number."""
+    high: str = ""
+    bounds: tuple[str, str] = ("", "")
+    is_determined: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A figure, and what the drive comes to."""
+
+    set: str
+    case: str
+    metric: str
+    use: Use
+    source: str
+    published: float
+    """In the number's own unit, as `simulated`."""
+    simulated: float | None
+    spread: float = 0.0
+    """Standard deviation between seeds, as a share."""
+    reason: str = ""
+    """Why nothing was measured."""
+
+    @property
+    def error(self) -> float | None:
+        """By which share the drive misses it."""
+        return None if self.simulated is None else self.simulated / self.published - 1
+
+    @classmethod
+    def of(cls, figure: Figure, misses: Sequence[float | None], reason: str) -> Row:
+        """Take the misses of several seeds together: their mean is that of logarithms."""
+        known = [miss for miss in misses if miss is not None]
+        value = figure.value * math.exp(statistics.fmean(known)) if len(known) == len(misses) else None
+        return cls(
+            figure.set,
+            figure.case.label,
+            figure.metric,
+            figure.use,
+            figure.source,
+            figure.value,
+            value,
+            statistics.stdev(known) if len(known) > 1 else 0.0,
+            reason if value is None else "",
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Calibration:
+    """What a calibration came to."""
+
+    device: str
+    summary: str
+    drive: str
+    """The drive, as TOML."""
+    parameters: tuple[Fitted, ...]
+    rows: tuple[Row, ...]
+    undetermined: tuple[str, ...] = ()
+    together: tuple[tuple[str, ...], ...] = ()
+    correlated: tuple[tuple[str, str, float], ...] = ()
+    """Pairs of parameters whose correlation is beyond 0.9."""
+    singular: tuple[float, ...] = ()
+    sigma: float = 0.0
+    sources: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    seeds: int = 1
+    runs: int = 0
+    build: str = ""
+
+    def of(self, use: Use) -> tuple[Row, ...]:
+        """Return the figures of a use that were measured."""
+        return tuple(row for row in self.rows if row.use == use and row.error is not None)
+
+    def median(self, use: Use) -> float | None:
+        """Return the median of the sizes of errors."""
+        sizes = [abs(row.error) for row in self.of(use) if row.error is not None]
+        return statistics.median(sizes) if sizes else None
+
+    def worst(self, use: Use) -> Row | None:
+        """Return the figure that is missed by most, by ratio."""
+        return max(self.of(use), key=lambda row: abs(math.log1p(row.error or 0.0)), default=None)
+
+    @property
+    def unmeasured(self) -> tuple[Row, ...]:
+        """The figures that no run had."""
+        return tuple(row for row in self.rows if row.error is None)
+
+    def verdict(self) -> str:
+        """Say in a line with which error the drive was validated on what."""
+        words = []
+        for use, called in (("fit", "fitted to"), ("holdout", "predicts")):
+            rows, worst = self.of(use), self.worst(use)  # type: ignore[arg-type]
+            if worst is not None:
+                words.append(
+                    f"{called} {len(rows)} published figures with a median error of "
+                    f"{self.median(use):.1%} (worst {worst.error:+.0%}: {name_of(worst)})"  # type: ignore[arg-type]
+                )
+        if len(words) == 1 and not self.of("holdout"):
+            words.append("nothing was held out")
+        return "; ".join(words)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as a document; the drive is beside it."""
+        written = dataclasses.asdict(self)
+        del written["drive"]
+        for row, of in zip(written["rows"], self.rows, strict=True):
+            row["error"] = of.error
+        summary = {
+            use: {
+                "figures": len(self.of(use)),
+                "median_error": self.median(use),
+                "worst_error": worst.error if (worst := self.worst(use)) is not None else None,
+                "worst": name_of(worst) if worst is not None else None,
+            }
+            for use in _uses()
+        }
+        return {"format": FORMAT, "verdict": self.verdict(), "errors": summary, **written}
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any], drive: str = "") -> Calibration:
+        """Take a document as `as_json` writes it."""
+        names = {field.name for field in dataclasses.fields(cls)}
+        words = {key: value for key, value in document.items() if key in names}
+        fields = {field.name for field in dataclasses.fields(Row)}
+        words["rows"] = tuple(
+            Row(**{key: value for key, value in row.items() if key in fields}) for row in document["rows"]
+        )
+        words["parameters"] = tuple(
+            Fitted(**{**each, "bounds": tuple(each["bounds"])}) for each in document["parameters"]
+        )
+        for key in ("together", "correlated", "sources"):
+            words[key] = tuple(tuple(each) for each in document[key])
+        for key in ("undetermined", "singular", "notes"):
+            words[key] = tuple(document[key])
+        return cls(**words, drive=drive)
+
+
+def _uses() -> Iterable[Use]:
+    return ("fit", "holdout")
+
+
+def name_of(row: Row) -> str:
+    """Name a figure in a line."""
+    return " ".join(word for word in (row.set, row.case, metric_shown(row.metric)) if word)
+
+
+def metric_shown(metric: str) -> str:
+    """Write a number's name without its unit."""
+    for ending in ("_ns", "_joules", "_watts"):
+        metric = metric.removesuffix(ending)
+    return metric.replace("bytes_per_second", "throughput")
+
+
+def number_shown(value: float | None, metric: str) -> str:
+    """Write a value with its unit."""
+    if value is None:
+        return "-"
+    unit, scale = unit_shown(metric)
+    number = value / scale
+    digits = f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"
+    return f"{digits} {unit}".strip()
+
+
+def error_shown(row: Row) -> str:
+    """Write an error."""
+    return "-" if row.error is None else f"{row.error:+.1%}"

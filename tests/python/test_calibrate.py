@@ -1,0 +1,364 @@
+"""Calibrating: what is open is found again where it is known, and what figures cannot tell is said."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conftest import ROOT
+
+pytest.importorskip("optuna")
+
+from ninescope import ConfigError, Drive, Workload
+from ninescope.lab.calibrate import Calibration, DeviceFile, calibrate, tried
+from ninescope.lab.calibrate.linear import said
+from ninescope.result.metrics import metrics_of
+
+DEMO = ROOT / "examples/drives/demo.toml"
+BEFORE = f"""
+name = "known"
+trials = 8
+rounds = 6
+seeds = 2
+[drive]
+file = "{DEMO}"
+[run]
+requests = 1000
+[sources]
+me = "made by a drive that is known"
+"""
+PARAMETERS = """
+[parameters]
+"nand.read" = { from = "20us", to = "90us", log = true }
+"controller.command_cost" = { from = "500ns", to = "10us", log = true }
+"""
+JOB = 'workload = { rw = "randread", bs = "4k", size = "32m" }'
+FITTED = f'[[figures]]\nsource = "me"\nuse = "fit"\n{JOB}\nvalues = {{ read_mean = "60us" }}\n'
+
+
+def truth(**settings: str) -> Drive:
+    return Drive.from_file(DEMO).with_({key.replace("__", "."): value for key, value in settings.items()})
+
+
+def measured(drive: Drive, depth: int, metric: str) -> float:
+    job = Workload.job(rw="randread", bs="4k", size="32m", iodepth=depth)
+    value = metrics_of(drive.run(job, requests=1000, seed=1))[metric]
+    assert value
+    return float(value)
+
+
+def series(drive: Drive, depths: list[int], use: str) -> str:
+    rows = [
+        [depth, measured(drive, depth, "read_mean_ns") / 1e3, measured(drive, depth, "iops")]
+        for depth in depths
+    ]
+    return (
+        f'[[figures]]\nname = "{use}"\nsource = "me"\nuse = "{use}"\n{JOB}\n'
+        f'columns = ["iodepth", "read_mean [us]", "iops"]\nrows = {json.dumps(rows)}\n'
+    )
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> tuple[Calibration, DeviceFile, Path]:
+    """Calibrate to what a drive of 41 us and 3 us does at two depths, with two more held out."""
+    drive = truth(nand__read="41us", controller__command_cost="3us")
+    text = BEFORE + PARAMETERS + series(drive, [1, 256], "fit") + series(drive, [4, 16], "holdout")
+    folder = tmp_path_factory.mktemp("known")
+    path = folder / "device.toml"
+    path.write_text(text)
+    file = DeviceFile.read(path)
+    return calibrate(file, folder / "out", jobs=2), file, folder
+
+
+def us(text: str) -> float:
+    return float(text.removesuffix("ns")) / 1e3 if text.endswith("ns") else float(text.removesuffix("us"))
+
+
+def test_a_known_drive_is_found_again_within_its_intervals(
+    known: tuple[Calibration, DeviceFile, Path],
+) -> None:
+    found = known[0]
+    values = {each.name: each for each in found.parameters}
+    for name, is_, near in (("nand.read", 41.0, 1.0), ("controller.command_cost", 3.0, 0.4)):
+        each = values[name]
+        assert us(each.low) <= is_ <= us(each.high), each
+        assert us(each.value) == pytest.approx(is_, abs=near)
+        assert us(each.high) - us(each.low) < 0.3 * (us(each.bounds[1]) - us(each.bounds[0]))
+        assert each.is_determined
+    assert not found.together
+    assert not found.undetermined
+
+
+def test_what_was_held_out_is_predicted_and_counted_apart(
+    known: tuple[Calibration, DeviceFile, Path],
+) -> None:
+    found = known[0]
+    assert (len(found.of("fit")), len(found.of("holdout"))) == (4, 4)
+    worst = found.worst("holdout")
+    assert worst is not None
+    assert abs(worst.error or 1) < 0.03
+    sizes = sorted(abs(row.error or 0) for row in found.of("holdout"))
+    assert found.median("holdout") == pytest.approx((sizes[1] + sizes[2]) / 2)
+
+
+def test_another_number_of_workers_finds_the_same(known: tuple[Calibration, DeviceFile, Path]) -> None:
+    found, file, _ = known
+    again = calibrate(file, jobs=1)
+    assert [each.value for each in again.parameters] == [each.value for each in found.parameters]
+    assert [row.simulated for row in again.rows] == [row.simulated for row in found.rows]
+    assert again.runs == found.runs > 0
+
+
+def test_a_calibration_goes_on_from_its_lake(known: tuple[Calibration, DeviceFile, Path]) -> None:
+    found, file, folder = known
+    again = calibrate(file, folder / "out", jobs=1)
+    assert again.runs == 0
+    assert again.rows == found.rows
+
+
+def test_the_drive_that_is_written_meets_the_figures_as_the_calibration_says(
+    known: tuple[Calibration, DeviceFile, Path],
+) -> None:
+    found, file, _ = known
+    drive = Drive.from_toml(found.drive)
+    assert [row.simulated for row in tried(file, drive, jobs=1).rows] == [row.simulated for row in found.rows]
+    job = Workload.job(rw="randread", bs="4k", size="1m")
+    notes = drive.run(job, requests=10).notes
+    assert any(found.verdict() in note for note in notes)
+    changed = drive.with_({"nand.read": "99us"}).run(job, requests=10).notes
+    assert any("before changes in nand: " in note for note in changed)
+
+
+def test_a_calibration_is_read_back_as_it_was_written(known: tuple[Calibration, DeviceFile, Path]) -> None:
+    found = known[0]
+    again = Calibration.from_json(json.loads(json.dumps(found.as_json())), found.drive)
+    assert again == found
+
+
+def test_two_that_enter_as_a_sum_are_not_told_apart() -> None:
+    # At depth 1 a read is the fetch of its command, and then the read of its page.
+    drive = truth(nand__read="41us", controller__fetch_time="20us")
+    value = measured(drive, 1, "read_mean_ns")
+    text = BEFORE + """
+    [parameters]
+    "nand.read" = { from = "20us", to = "60us" }
+    "controller.fetch_time" = { from = "1us", to = "41us" }
+    "controller.link_rate" = { from = "4GB/s", to = "4.001GB/s" }
+    """ + FITTED.replace("60us", f"{value / 1e3}us")  # fmt: skip
+    found = calibrate(DeviceFile.parse(text), jobs=1)
+    assert found.together == (("nand.read", "controller.fetch_time"),)
+    assert found.undetermined == ("controller.link_rate",)
+    values = {each.name: us(each.value) for each in found.parameters[:2]}
+    assert sum(values.values()) == pytest.approx(61, abs=1)
+    assert [each.is_determined for each in found.parameters] == [False, False, False]
+
+
+# ---- what slopes say, by hand ---------------------------------------------------------------------------
+
+
+def test_an_interval_is_what_the_accuracy_of_figures_leaves() -> None:
+    # One figure that doubles in e^2 over the range, good for 2 %: 1.96 * 0.02 / 2, and next to no prior.
+    found = said(np.array([[2.0]]), [0.0], noise=0.0, accuracy=0.02)
+    assert found.half[0] == pytest.approx(1.96 / math.sqrt((2 / 0.02) ** 2 + 12))
+    assert found.singular == (2.0,)
+    assert found.undetermined == ()
+
+
+def test_what_no_figure_depends_on_keeps_its_bounds() -> None:
+    found = said(np.array([[1.0, 0.0]]), [0.0], noise=0.0, accuracy=0.01)
+    assert found.undetermined == (1,)
+    assert found.together == ()
+    assert found.half[1] == pytest.approx(1.96 * math.sqrt(1 / 12))
+
+
+def test_three_parameters_of_which_two_are_one() -> None:
+    slopes = np.array([[1.0, 1.0, 0.0], [2.0, 2.0, 0.0], [0.0, 0.0, 1.0]])
+    found = said(slopes, [0.0, 0.0, 0.0], noise=0.0, accuracy=0.01)
+    assert found.together == ((0, 1),)
+    assert found.correlation[0][1] == pytest.approx(-1, abs=0.01)
+
+
+def test_figures_that_are_missed_widen_the_intervals() -> None:
+    slopes = np.array([[1.0], [1.0], [1.0]])
+    found = said(slopes, [0.3, -0.3, 0.0], noise=0.0, accuracy=0.01)
+    assert found.sigma == pytest.approx(math.sqrt(0.18 / 2))
+
+
+# ---- fio ------------------------------------------------------------------------------------------------
+
+
+def fio_document(**job: object) -> dict[str, object]:
+    """What fio 3.35 writes, as far as it is read."""
+    read = {
+        "total_ios": 20000,
+        "iops": 12345.6,
+        "lat_ns": {"mean": 81000.0},
+        "clat_ns": {
+            "mean": 80000.0,
+            "percentile": {"50.000000": 79360, "99.000000": 120320, "99.990000": 400000},
+        },
+    }
+    options = {"rw": "randread", "bs": "8k", "iodepth": "4", "size": "32m"}
+    general = {"ioengine": "io_uring", "direct": "1", "filename": "/dev/nvme0n1"}
+    each = {"jobname": "mine", "job options": options, "read": read, "write": {"total_ios": 0}}
+    return {"fio version": "fio-3.35", "global options": general, "jobs": [each | job]}
+
+
+def fio_device(path: Path, document: object, more: str = "") -> str:
+    path.write_text("note: a warning of fio\n" + json.dumps(document))
+    of_fio = f'[[figures]]\nname = "mine"\nsource = "me"\nuse = "fit"\nfio = "{path}"\n'
+    return BEFORE + PARAMETERS + of_fio + more
+
+
+def test_a_result_of_fio_gives_the_figures_that_it_would_be_written_out_to(tmp_path: Path) -> None:
+    by_fio = DeviceFile.parse(fio_device(tmp_path / "fio.json", fio_document()))
+    written = DeviceFile.parse(
+        BEFORE
+        + PARAMETERS
+        + """
+        [[figures]]
+        name = "mine"
+        source = "me"
+        use = "fit"
+        workload = { rw = "randread", bs = "8k", size = "32m", iodepth = 4 }
+        values = { read_iops = 12345.6, read_mean = "81us", read_p50 = "79.36us", read_p99 = "120.32us" }
+        """
+    )
+
+    def told(file: DeviceFile) -> list[tuple[str, float, str, str]]:
+        points = [
+            file.base.point(figure.case.values({"nand.read": "50us"})).design for figure in file.figures
+        ]
+        return [
+            (figure.metric, round(figure.value, 6), figure.use, point)
+            for figure, point in zip(file.figures, points, strict=True)
+        ]
+
+    # p99.99 of 20,000 reads is the second slowest: nothing to hold a drive against.
+    assert told(by_fio) == told(written)
+
+
+def test_copies_of_a_job_are_a_deeper_queue_and_a_share_of_the_drive_is_none(tmp_path: Path) -> None:
+    options = {"rw": "randread", "bs": "4k", "iodepth": "8", "numjobs": "4", "size": "100%"}
+    text = fio_device(tmp_path / "fio.json", fio_document(**{"job options": options}))
+    [one] = DeviceFile.parse(text).sets
+    assert one.words == {"rw": "randread", "bs": "4k", "iodepth": 32}
+
+
+def test_an_engine_without_a_queue_has_one_request_under_way(tmp_path: Path) -> None:
+    options = {"rw": "randread", "bs": "4k", "iodepth": "8", "ioengine": "psync"}
+    text = fio_device(tmp_path / "fio.json", fio_document(**{"job options": options}))
+    [one] = DeviceFile.parse(text).sets
+    assert one.words["iodepth"] == 1
+
+
+# ---- bad input ------------------------------------------------------------------------------------------
+
+VALUES = 'values = { read_mean = "60us" }'
+BAD = {
+    "an unknown key": ("[paramters]\n", "paramters"),
+    "no figure to fit": ('[[figures]]\nsource = "me"\n' + JOB + "\nvalues = { iops = 1 }\n", 'use = "fit"'),
+    "no source": (FITTED.replace('source = "me"\n', ""), "figures[0]"),
+    "an unknown source": (FITTED.replace('"me"', '"him"'), "figures[0].source"),
+    "an unknown use": (FITTED.replace('"fit"', '"both"'), "figures[0].use"),
+    "an unknown number": (FITTED.replace("read_mean", "read_men"), "did you mean"),
+    "a number of both": (FITTED.replace("read_mean", "mean"), "figures[0].values"),
+    "no unit": (FITTED.replace('"60us"', "60"), "a unit is wanted"),
+    "a wrong unit": (FITTED.replace("60us", "60MB/s"), "is no unit of it"),
+    "nothing": (FITTED.replace("60us", "0us"), "above 0"),
+    "an unknown word of a workload": (FITTED.replace("bs =", "bz ="), "bz"),
+    "a workload larger than the drive": (FITTED.replace("32m", "32t"), "figures[0].workload.size"),
+    "two ways": (FITTED + 'columns = ["iops"]\nrows = [[1]]\n', "only one of them"),
+    "rows of another length": (
+        FITTED.replace(VALUES, 'columns = ["iodepth", "iops"]\nrows = [[1, 2], [3]]'),
+        "row 2",
+    ),
+    "a column that is nothing": (
+        FITTED.replace('values = { read_mean = "60us" }', 'columns = ["iodept", "iops"]\nrows = [[1, 2]]'),
+        "did you mean 'iodepth'",
+    ),
+    "no file of fio": (
+        FITTED.replace('values = { read_mean = "60us" }', 'fio = "none.json"'), "none.json: No such file",
+    ),
+    "a number fitted and held out": (
+        FITTED.replace('source = "me"', 'name = "a"\nsource = "me"') + FITTED.replace('"fit"', '"holdout"'),
+        "cannot be fitted",
+    ),
+    "two sets of a name": (2 * FITTED.replace('source = "me"', 'name = "a"\nsource = "me"'), "'a'"),
+    "what is set and fitted": (FITTED + 'set = { "nand.read" = "50us" }\n', "is a parameter"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_named_by_file_and_key(name: str, tmp_path: Path) -> None:
+    text, told = BAD[name]
+    path = tmp_path / "device.toml"
+    path.write_text(BEFORE + PARAMETERS + text)
+    done = subprocess.run(
+        [sys.executable, "-m", "ninescope", "calibrate", str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith(f"ninescope: error: {path}"), done.stderr
+    assert told in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+BAD_PARAMETERS = {
+    "a key that no drive has": ('"nand.raed" = { from = "1us", to = "2us" }', "nand.raed"),
+    "bounds the wrong way": ('"nand.read" = { from = "2us", to = "1us" }', "parameters.nand.read"),
+    "a value that the drive cannot have": ('"nand.read" = { from = "1MB/s", to = "2MB/s" }', "nand.read"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_PARAMETERS)
+def test_bad_parameters_are_named(name: str) -> None:
+    text, told = BAD_PARAMETERS[name]
+    with pytest.raises(ConfigError, match=r"^device, line \d+: ") as error:
+        DeviceFile.parse(f"{BEFORE}[parameters]\n{text}\n{FITTED}")
+    assert told in str(error.value)
+
+
+def test_an_accuracy_is_a_share() -> None:
+    with pytest.raises(ConfigError, match=r"^device, line 1: accuracy: "):
+        DeviceFile.parse("accuracy = 2\n" + BEFORE + PARAMETERS + FITTED)
+
+
+def test_a_fitted_figure_that_no_run_has_is_named() -> None:
+    text = BEFORE + PARAMETERS + FITTED.replace("read_mean", "read_p99.99")
+    with pytest.raises(
+        ConfigError, match=r"line \d+: figures\[0\].values: .*read_p99.99_ns cannot be measured"
+    ):
+        calibrate(DeviceFile.parse(text), jobs=1)
+
+
+def test_a_held_out_figure_that_no_run_has_is_told_and_not_counted() -> None:
+    text = (
+        BEFORE
+        + PARAMETERS
+        + FITTED
+        + FITTED.replace('"fit"', '"holdout"').replace("read_mean", "read_p99.99")
+    )
+    found = calibrate(DeviceFile.parse(text), jobs=1)
+    [missing] = found.unmeasured
+    assert missing.metric == "read_p99.99_ns"
+    assert "ten requests" in missing.reason
+    assert found.of("holdout") == ()
+    assert "nothing was held out" in found.verdict()
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "examples/devices").glob("*.toml")), ids=lambda path: path.stem
+)
+def test_example_devices_can_be_read(path: Path) -> None:
+    file = DeviceFile.read(path)
+    assert {figure.use for figure in file.figures} == {"fit", "holdout"}
