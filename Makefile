@@ -68,7 +68,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Runs a command and says how long it took.
 timed = @echo '$(1)'; began=$$(date +%s); $(1) && echo "== $$(($$(date +%s) - began)) s"
 
-.PHONY: help demo test compiled-tests set-up test-rust test-python test-ray beside-tests figures papers-quick papers-docs papers-drawn papers-report today-docs fio-docs mqsim-docs bench guided instructions bench-cost bench-sweeps check check-rust check-python fmt lint lint-rust lint-python worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
+.PHONY: help demo test compiled-tests set-up test-rust test-python test-ray beside-tests figures papers-quick papers-docs papers-drawn papers-report today-docs fio-docs mqsim-docs devices devices-docs bench guided instructions bench-cost bench-sweeps check check-rust check-python fmt lint lint-rust lint-python worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -123,6 +123,12 @@ fio-docs: $(STAMPS)/dev ## Renew the table of fio's options in docs/jobs.md
 
 mqsim-docs: $(STAMPS)/native ## Renew the table of MQSim's settings in docs/importing.md
 	@$(BIN)/python tools/renew_mqsim_settings.py
+
+devices-docs: $(STAMPS)/native ## Write docs/validation/devices.md from the stored results of calibrations
+	@$(BIN)/python tools/renew_devices.py
+
+devices: $(STAMPS)/native ## Calibrate the drives of examples/devices anew (half an hour), and renew presets, results and page
+	@$(BIN)/python tools/renew_devices.py --calibrate $(OUT)/devices
 
 papers-drawn: $(STAMPS)/native ## Draw the figures in docs/papers again, after a change of how they look
 	@$(BIN)/python tools/renew_papers.py --drawn

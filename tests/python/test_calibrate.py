@@ -362,3 +362,46 @@ def test_a_held_out_figure_that_no_run_has_is_told_and_not_counted() -> None:
 def test_example_devices_can_be_read(path: Path) -> None:
     file = DeviceFile.read(path)
     assert {figure.use for figure in file.figures} == {"fit", "holdout"}
+
+
+# ---- presets of drives that one can buy -----------------------------------------------------------------
+
+STORED = sorted((ROOT / "docs/validation/devices").glob("*.json"))
+
+
+def test_the_page_of_drives_is_what_is_stored() -> None:
+    import importlib.util
+
+    spec = importlib.util.spec_from_file_location("renew_devices", ROOT / "tools/renew_devices.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.PAGE.read_text() == module.page()
+    assert [path.stem for path in STORED] == module.names()
+
+
+@pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
+def test_a_preset_says_what_it_was_validated_on(path: Path) -> None:
+    found = Calibration.from_json(json.loads(path.read_text()))
+    job = Workload.job(rw="randread", bs="4k", size="1m", iodepth=2)
+    result = Drive.preset(path.stem).run(job, requests=10)
+    assert any(found.verdict() in note for note in result.notes)
+
+
+@pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
+def test_stored_results_are_of_the_figures_of_their_device_file(path: Path) -> None:
+    found = Calibration.from_json(json.loads(path.read_text()))
+    file = DeviceFile.read(ROOT / f"examples/devices/{path.stem}.toml")
+    written = [(each.set, each.case.label, each.metric, each.use, each.value) for each in file.figures]
+    assert written == [(row.set, row.case, row.metric, row.use, row.published) for row in found.rows]
+
+
+@pytest.mark.parametrize("name", ["intel-p3700", "samsung-980-pro"])
+def test_a_preset_still_does_what_is_stored_of_it(name: str) -> None:
+    """One fitted figure, run anew: a change of the model that moves it has to renew what is stored."""
+    found = Calibration.from_json(json.loads((ROOT / f"docs/validation/devices/{name}.json").read_text()))
+    row = next(row for row in found.rows if row.metric == "read_mean_ns" and row.use == "fit")
+    job = Workload.job(rw="randread", bs="4k", iodepth=1)
+    mean = metrics_of(Drive.preset(name).run(job, requests=10_000, prefill="full"))["read_mean_ns"]
+    assert mean == pytest.approx(row.simulated, rel=0.01)

@@ -135,6 +135,13 @@ presets!(
     "hybrid-ecc",
     "flexecc",
     "bch-ssd",
+    "samsung-980-pro",
+    "micron-7450-max",
+    "intel-p3700",
+    "intel-660p",
+    "samsung-983-zet",
+    "wd-zn540",
+    "intel-optane-p4800x",
 );
 
 /// The preset of a name.

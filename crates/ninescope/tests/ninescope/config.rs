@@ -15,8 +15,16 @@ fn every_preset_is_a_complete_drive_that_runs() {
     for preset in presets() {
         assert!(!preset.summary().is_empty(), "{} has a summary", preset.name);
         // The whole preset is large: a few blocks of it run the same code.
-        let flash = ["geometry.blocks_per_plane=14", "geometry.channels=1", "ftl.over_provisioning=1.0"];
-        let set = if preset.name.contains("scm") { vec!["scm.capacity=4MiB"] } else { flash.to_vec() };
+        let mut flash = vec!["geometry.blocks_per_plane=14", "geometry.channels=1", "ftl.over_provisioning=1.0"];
+        if preset.toml.contains("[ftl.slc_cache]") {
+            flash.push("ftl.slc_cache.borrowed_blocks=2");
+        }
+        let set = match preset.name {
+            // Seven channels share its sectors.
+            "intel-optane-p4800x" => vec!["scm.capacity=56MiB"],
+            name if name.contains("scm") => vec!["scm.capacity=4MiB"],
+            _ => flash,
+        };
         let request = json!({
             "drive": { "preset": preset.name },
             "set": set,

@@ -213,6 +213,19 @@ def _correlated(names: list[str], found: Said) -> Iterator[tuple[str, str, float
             yield names[one], names[other], round(found.correlation[one][other], 3)
 
 
+def _fitted_sources(file: DeviceFile, calibration: Calibration) -> Iterator[tuple[str, str]]:
+    """Say of each key that was fitted by which parameters, and between which values these lie."""
+    told: dict[str, list[str]] = {}
+    for each in calibration.parameters:
+        interval = f" (95 % from {each.low} to {each.high})" if each.low else ""
+        weak = "" if each.is_determined else ", which the figures do not determine"
+        for key in file.keys_of(each.name):
+            name = f"{each.name} " if key != each.name else ""
+            told.setdefault(key, []).append(f"{name}{each.value}{interval}{weak}")
+    for key, words in told.items():
+        yield key, f"calibrated to figures of {file.name}: {'; '.join(words)}"
+
+
 def _with_drive(file: DeviceFile, calibration: Calibration, settings: Mapping[str, Any]) -> Calibration:
     """Write the drive: complete, with where its values come from, and what it was validated on."""
     import dataclasses
@@ -226,11 +239,7 @@ def _with_drive(file: DeviceFile, calibration: Calibration, settings: Mapping[st
     sources["summary"] = calibration.verdict()
     for key in file.base.set_:
         sources.setdefault(key, f"set by the device file of {file.name}")
-    for parameter in calibration.parameters:
-        interval = f", 95 % from {parameter.low} to {parameter.high}" if parameter.low else ""
-        weak = "" if parameter.is_determined else "; the figures do not determine it"
-        for key in file.keys_of(parameter.name):
-            sources[key] = f"calibrated to figures of {file.name}{interval}{weak}"
+    sources |= dict(_fitted_sources(file, calibration))
     try:
         return dataclasses.replace(calibration, drive=toml.dumps(document))
     except TypeError as error:  # a value that TOML has no words for

@@ -1,0 +1,97 @@
+"""Write docs/validation/devices.md from the stored results of calibrations: `make devices-docs`.
+
+`make devices` calibrates anew first: each drive of examples/devices that is a preset, which is renewed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+DEVICES = ROOT / "examples/devices"
+STORED = ROOT / "docs/validation/devices"
+PAGE = ROOT / "docs/validation/devices.md"
+PRESETS = ROOT / "presets/drives"
+
+HEAD = """# Drives that one can buy
+
+Each of these presets was calibrated by [`ninescope calibrate`](../calibrating.md) on a few published figures,
+and predicts the others, which had no part in the fit. The device files ([examples/devices](../../examples/devices))
+say what was fitted within which bounds, and where each figure comes from. All figures that were looked at are here,
+bad ones included; where some are far off, the notes of the drive say what the model lacks, as far as that is known.
+`make devices` calibrates all of them anew, `make devices-docs` writes this page from what is stored beside it.
+
+An error is simulated / published - 1. Presets are scaled down; `--set geometry.blocks_per_plane=N` enlarges one.
+
+"""  # noqa: E501
+
+
+def names() -> list[str]:
+    """Return the devices that are presets: those with a stored result, and those to come."""
+    return sorted(path.stem for path in DEVICES.glob("*.toml") if path.stem != "by-fio")
+
+
+def page() -> str:
+    """Return the page."""
+    from ninescope.lab.calibrate.record import Calibration, error_shown, name_of
+    from ninescope.lab.calibrate.text import markdown
+
+    stored = [STORED / f"{name}.json" for name in names()]
+    found = [Calibration.from_json(json.loads(path.read_text())) for path in stored if path.exists()]
+    lines = [
+        "| drive | fitted | median | held out | median | worst | |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
+    ]
+    for one in found:
+        worst = one.worst("holdout")
+        cells = [
+            f"[{one.device}](#{one.device})",
+            f"{len(one.of('fit'))}",
+            f"{one.median('fit'):.1%}",
+            f"{len(one.of('holdout'))}",
+            f"{one.median('holdout'):.1%}",
+            error_shown(worst) if worst else "-",
+            name_of(worst) if worst else "",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    parts = [markdown(one, 2) for one in found]
+    return HEAD + "\n".join(lines) + "\n\n" + "\n".join(parts)
+
+
+def calibrate(name: str, out: Path) -> None:
+    """Calibrate a device anew, and keep what came of it."""
+    from ninescope.lab.calibrate import DeviceFile, calibrate
+
+    found = calibrate(DeviceFile.read(DEVICES / f"{name}.toml"), out / name, on_step=print)
+    keep(name, found.as_json(), found.drive)
+
+
+def keep(name: str, document: dict[str, object], drive: str) -> None:
+    """Store a result, and the drive as a preset."""
+    STORED.mkdir(exist_ok=True)
+    (STORED / f"{name}.json").write_text(json.dumps(document, indent=1) + "\n")
+    (PRESETS / f"{name}.toml").write_text(drive)
+
+
+def main() -> int:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--calibrate", metavar="DIR", type=Path, help="calibrate anew; runs are kept here")
+    parser.add_argument("--keep", metavar="DIR", type=Path, help="take reports and drives that lie here")
+    parser.add_argument("--only", metavar="NAME", nargs="*", help="of these devices")
+    given = parser.parse_args()
+    for name in given.only or names():
+        if given.calibrate is not None:
+            calibrate(name, given.calibrate)
+        elif given.keep is not None and (given.keep / name / "report.json").exists():
+            report = json.loads((given.keep / name / "report.json").read_text())
+            keep(name, report, (given.keep / name / "drive.toml").read_text())
+    PAGE.write_text(page())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
