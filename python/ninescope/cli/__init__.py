@@ -36,6 +36,7 @@ VERBS: Mapping[str, Callable[[], ModuleType]] = {
     "ecc": lambda: import_module("ninescope.cli.ecc"),
     "policies": lambda: import_module("ninescope.cli.policies"),
     "schema": lambda: import_module("ninescope.cli.schema"),
+    "calibrate": lambda: import_module("ninescope.cli.calibrate"),
     "presets": lambda: import_module("ninescope.cli.presets"),
     "import": lambda: import_module("ninescope.cli.import_"),
     "trace": lambda: import_module("ninescope.cli.trace"),
@@ -43,7 +44,6 @@ VERBS: Mapping[str, Callable[[], ModuleType]] = {
     "papers": lambda: import_module("ninescope.cli.papers"),
     "sweep": lambda: import_module("ninescope.cli.sweep"),
     "search": lambda: import_module("ninescope.cli.search"),
-    "calibrate": lambda: import_module("ninescope.cli.calibrate"),
 }
 """The module of each verb, which has a function of that name, or an `app` with verbs of its own."""
 
