@@ -19,9 +19,12 @@ PRESETS = ROOT / "presets/drives"
 HEAD = """# Drives that one can buy
 
 Each of these presets was calibrated by [`ninescope calibrate`](../calibrating.md) on a few published figures,
-and predicts the others, which had no part in the fit. The device files ([examples/devices](../../examples/devices))
-say what was fitted within which bounds, and where each figure comes from. All figures that were looked at are here,
-bad ones included; where some are far off, the notes of the drive say what the model lacks, as far as that is known.
+and predicts the others, which had no part in the fit. They were known when the device files were written, though:
+which mechanisms a drive has, and which parameters are open, was in places chosen after a look at what a first fit
+missed, and the notes of the drive say where. The device files ([examples/devices](../../examples/devices))
+say what was fitted within which bounds, and where each figure comes from. Every figure of a device file is here, bad
+ones included; where some are far off, the notes of the drive say what the model lacks, as far as that is known. Of
+long published tables a file has some of the rows, and no drive has figures that are no numbers of results, as resets.
 `make devices` calibrates all of them anew, `make devices-docs` writes this page from what is stored beside it.
 
 An error is simulated / published - 1. Presets are scaled down; `--set geometry.blocks_per_plane=N` enlarges one.
