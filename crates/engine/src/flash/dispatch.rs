@@ -6,7 +6,6 @@ use ninescope_model::{DieId, Occupancy, Pool};
 
 use super::copyback::{Copied, copied_from};
 use super::place::place_of;
-use super::planes::is_read;
 use super::{Flash, merging};
 use crate::run::Run;
 use crate::sched::Phase;
@@ -77,7 +76,7 @@ impl Flash {
     /// Takes what a command is made of from its queue.
     #[inline]
     pub fn form_command<Q>(&mut self, run: &mut Run<Q>, die: DieId, class: QueueClass) -> FlashCommand {
-        if self.planes.is_some() && is_read(class) {
+        if self.planes.is_some() && class.is_read() {
             return self.form_plane_read(run, die, class);
         }
         if class == QueueClass::Erase { self.form_erase(run, die) } else { self.form_page_command(run, die, class) }

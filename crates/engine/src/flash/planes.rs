@@ -67,16 +67,11 @@ impl DieReads {
     /// It begins nothing but what was chosen.
     fn is_held(&self) -> bool {
         match self.chosen {
-            Some(Chosen::Class(class)) => !is_read(class),
+            Some(Chosen::Class(class)) => !class.is_read(),
             Some(Chosen::Resume) => true,
             None => false,
         }
     }
-}
-
-/// Whether accesses of a class are reads.
-pub(super) fn is_read(class: QueueClass) -> bool {
-    matches!(class, QueueClass::HostRead | QueueClass::MoveRead | QueueClass::IdleRead)
 }
 
 /// The planes of all dies.
@@ -139,7 +134,7 @@ impl Flash {
     #[inline(never)]
     fn awaited_station(&self, die: DieId, access: &Transaction) -> u32 {
         match &self.planes {
-            Some(planes) if is_read(access.class) => planes.station(die, place_of(access, &self.geometry).plane),
+            Some(planes) if access.class.is_read() => planes.station(die, place_of(access, &self.geometry).plane),
             _ => die.0,
         }
     }
@@ -219,7 +214,7 @@ impl Flash {
         let all_free = self.reads_of(die).count == 0;
         self.reads_of_mut(die).chosen = chosen;
         let turn = match chosen {
-            Some(Chosen::Class(class)) if is_read(class) => return self.turn_to_read(run, die, class, parked),
+            Some(Chosen::Class(class)) if class.is_read() => return self.turn_to_read(run, die, class, parked),
             Some(Chosen::Class(class)) => Turn::Issue(class),
             Some(Chosen::Resume) => Turn::Resume,
             None if parked => Turn::Resume,

@@ -46,6 +46,12 @@ impl QueueClass {
     pub const ALL: [Self; CLASSES] =
         [Self::HostRead, Self::HostProgram, Self::MoveRead, Self::MoveProgram, Self::Erase, Self::IdleRead];
 
+    /// Whether its accesses are reads.
+    #[inline]
+    pub fn is_read(self) -> bool {
+        matches!(self, Self::HostRead | Self::MoveRead | Self::IdleRead)
+    }
+
     /// What a die or bank is occupied with while it works on this class for a source.
     pub fn occupancy(self, source: Source) -> Occupancy {
         match self {
