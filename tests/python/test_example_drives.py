@@ -150,7 +150,11 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
         "steady-uniform",
         [some("counters", "parity_page_programs")],
     ),
-    "plane-reads": (job("randread", "4k", 4000, iodepth=64), "full", [some("counters", "reads_beside_reads")]),
+    "plane-reads": (
+        job("randread", "4k", 4000, iodepth=64),
+        "full",
+        [some("counters", "reads_beside_reads")],
+    ),
     "power": (
         job("randwrite", "16k", 4000),
         "steady",
