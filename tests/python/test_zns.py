@@ -82,7 +82,7 @@ def test_a_job_that_overwrites_one_area_programs_nothing():
     assert (result.document["operations"]["programs"], result.waf.total) == (0, 0)
 
 
-def test_a_log_needs_zones():
+def test_a_log_needs_zones_or_segments():
     with pytest.raises(ninescope.ConfigError, match=r"zone_log\.segment"):
         ninescope.Drive.from_file(ROOT / "examples/drives/demo.toml").run(ninescope.Workload.job_file(LOG))
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -49,9 +47,12 @@ def calibrate(
     from ninescope.lab.calibrate import calibrate as run
 
     file = DeviceFile.read(device)
-    with _steps(file.name) as say:
-        words: dict[str, Any] = {"jobs": jobs, "memory": bytes_of(memory), "on_step": say}
-        found = run(file, out, **words) if drive is None else tried(file, _drive(drive), out, **words)
+
+    def say(words: str) -> None:
+        print(f"{file.name}  {words}", file=sys.stderr, flush=True)
+
+    how: dict[str, Any] = {"jobs": jobs, "memory": bytes_of(memory), "on_step": say}
+    found = run(file, out, **how) if drive is None else tried(file, _drive(drive), out, **how)
     if out is not None:
         _write(found, Path(out), with_drive=drive is None)
     if json_:
@@ -86,13 +87,3 @@ def _write(found: Calibration, folder: Path, *, with_drive: bool) -> None:
         with written_whole(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
     save(errors_figure(found), folder / "errors.png")
-
-
-@contextlib.contextmanager
-def _steps(name: str) -> Iterator[Callable[[str], None]]:
-    """Say on stderr how far it is."""
-
-    def line(words: str) -> None:
-        print(f"{name}  {words}", file=sys.stderr, flush=True)
-
-    yield line

@@ -155,6 +155,11 @@ def steadiness_of(document: Mapping[str, Any]) -> Settled | None:
     return verdict
 
 
+def is_read_only(document: Mapping[str, Any]) -> bool:
+    """Say whether a result is of a drive that took no more writes, and refused some."""
+    return "read-only" in Steadiness.of(document.get(STEADINESS) or {}).reasons
+
+
 def reasons_of(document: Mapping[str, Any]) -> str | None:
     """Return why the measured window of a result is not steady, as tables have it; None where it is not so.
 

@@ -146,14 +146,24 @@ class Run:
 
     def job_names(self) -> list[str]:
         """Return what its jobs are called; nothing of what has none."""
-        workload = json.loads(self._simulation.result_json(False))["workload"]
+        workload = self._known()["workload"]
         jobs = workload.get("jobs") or [workload["job"]] if "job" in workload or "jobs" in workload else []
         return [str(job["name"]) for job in (*jobs, *workload.get("traces", ()))]
 
     def workload_hash(self) -> str | None:
         """Return the hash of the requests of a trace, which is known before it is run; None of others."""
-        told: str | None = json.loads(self._simulation.result_json(False))["workload"].get("hash")
+        told: str | None = self._known()["workload"].get("hash")
         return told
+
+    def drive(self) -> tuple[dict[str, Any], str]:
+        """Return the resolved drive, which is known before it is run: its name and values, and as TOML."""
+        config = self._known()["config"]
+        return config, str(config["drive_toml"])
+
+    def _known(self) -> dict[str, Any]:
+        """Return what is known so far, before anything was run too."""
+        document: dict[str, Any] = json.loads(self._simulation.result_json(False))
+        return document
 
     def snapshot(self) -> dict[str, Any] | None:
         """Say what became of the snapshot of the prepared drive, where one was asked for."""

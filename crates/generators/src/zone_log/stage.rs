@@ -165,7 +165,7 @@ impl ZoneLog {
         let Some(victim) = self.log.take_victim() else { return false };
         let moved: Vec<(u32, u32)> = self.log.held_in(victim).collect();
         // Copies go in pieces of a large request.
-        let stream = if self.space.is_of_host { self.config.logs as u8 } else { 0 };
+        let stream = self.config.logs as u8;
         let like = Request { sectors: (COPY_BLOCKS * self.block_sectors) as u32, stream, ..*like };
         for &(_, place) in &moved {
             self.emit(&like, Op::Read, place, By::Cleaner);
@@ -179,11 +179,9 @@ impl ZoneLog {
         self.statistics.moved_blocks += moved.len() as u64;
         self.statistics.cleaned_zones += 1;
         self.log.is_free(victim);
-        if self.space.is_of_host {
-            self.manage(&like, victim, Remark::None, self.space.size);
-        } else {
-            self.manage(&like, victim, Remark::Reset, self.space.unit);
-        }
+        let (remark, sectors) =
+            if self.space.is_of_host { (Remark::None, self.space.size) } else { (Remark::Reset, self.space.unit) };
+        self.manage(&like, victim, remark, sectors);
         true
     }
 
@@ -205,9 +203,8 @@ impl ZoneLog {
             Op::Trim => (first..end).for_each(|block| self.log.forget(block)),
             Op::Write => {
                 let log = usize::from(request.stream).min(self.config.logs as usize - 1);
-                // A drive without zones hears from the stream which log it is.
-                let request =
-                    &Request { stream: if self.space.is_of_host { log as u8 } else { request.stream }, ..*request };
+                // A drive without zones hears by its stream which log it is; one with zones hears none.
+                let request = &Request { stream: log as u8, ..*request };
                 for block in first..end {
                     let begin = u64::from(block) * self.block_sectors;
                     let is_whole = request.lba.0 <= begin && begin + self.block_sectors <= request.end();

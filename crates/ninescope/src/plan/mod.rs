@@ -95,13 +95,6 @@ impl std::fmt::Debug for Plan {
 }
 
 impl Plan {
-    /// Whether planes of a die read each by itself.
-    pub fn planes_read_independently(&self) -> bool {
-        self.assembly.timing.as_ref().is_some_and(|timing| timing.plane_reads == PlaneReads::Independently)
-    }
-}
-
-impl Plan {
     /// Reads and checks everything a request names.
     ///
     /// # Errors
@@ -191,6 +184,11 @@ impl Plan {
     /// What is to be said about the run before it begins.
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// Whether planes of a die read each by itself.
+    pub fn planes_read_independently(&self) -> bool {
+        self.assembly.timing.as_ref().is_some_and(|timing| timing.plane_reads == PlaneReads::Independently)
     }
 
     /// Requests at its beginning that are not measured, as many as were asked for or as the lead-in takes.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import itertools
 import math
 import os
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ninescope import toml
 from ninescope._native import ConfigError
 from ninescope.lab import pool
 from ninescope.lab.calibrate.evaluate import Evaluator
@@ -79,8 +81,6 @@ def tried(
     on_step: Say | None = None,
 ) -> Calibration:
     """Say by how much a drive that is there misses every figure; nothing is fitted."""
-    import dataclasses
-
     file = dataclasses.replace(file, base=dataclasses.replace(file.base, drive=drive, set_={}))
     with _evaluator(file, out, executor, jobs, memory, on_step) as evaluator:
         return _record(file, evaluator, {}, {}, None)
@@ -228,10 +228,6 @@ def _fitted_sources(file: DeviceFile, calibration: Calibration) -> Iterator[tupl
 
 def _with_drive(file: DeviceFile, calibration: Calibration, settings: Mapping[str, Any]) -> Calibration:
     """Write the drive: complete, with where its values come from, and what it was validated on."""
-    import dataclasses
-
-    from ninescope import toml
-
     point = file.base.point({**settings, "workload": next(iter(file.base.workloads))})
     document = toml.loads(point.config)
     document["summary"] = file.summary or file.name

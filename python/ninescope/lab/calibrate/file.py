@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ninescope import toml
 from ninescope._native import ConfigError
 from ninescope.common.catalogue import did_you_mean
+from ninescope.common.kinds import DEVICE
 from ninescope.lab.calibrate.figures import Figure, Set, SetReader
 from ninescope.lab.search.file import SearchReader
 from ninescope.lab.search.space import Raw, Space
 from ninescope.lab.sweep.base import WORKLOAD, Base, KeyProblemError, flattened, of_workload
 from ninescope.lab.sweep.estimate import needs_of
-from ninescope.lab.sweep.file import path_of, said
+from ninescope.lab.sweep.file import document_of, path_of, said, text_of_kind
 from ninescope.lab.sweep.source import Source
 from ninescope.lab.sweep.values import shown
 
@@ -57,21 +57,12 @@ class DeviceFile:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> DeviceFile:
         """Read a device file. What is wrong is named by file, line and key."""
-        from ninescope.common import kinds
-        from ninescope.common.files import existing, text_of
-
-        given = existing(os.fspath(path), "device file")
-        kinds.refuse_others(given, kinds.DEVICE)
-        return cls.parse(text_of(given), given, Path(given).parent)
+        return cls.parse(*text_of_kind(path, DEVICE, "device file"))
 
     @classmethod
     def parse(cls, text: str, path: str = "device", folder: str | os.PathLike[str] = ".") -> DeviceFile:
         """Take a device written as TOML; relative paths in it start at `folder`."""
-        try:
-            document = toml.loads(text)
-        except ValueError as error:
-            raise ConfigError(f"{path}: {error}") from None
-        return DeviceReader(path, text, Path(folder)).device(document)
+        return DeviceReader(path, text, Path(folder)).device(document_of(text, path))
 
     @property
     def figures(self) -> tuple[Figure, ...]:

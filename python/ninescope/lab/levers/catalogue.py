@@ -94,15 +94,11 @@ def _times(key: str, factor: float) -> Callable[[Config], Settings | None]:
     return settings
 
 
-def _policy_is(
-    key: str, value: str | Mapping[str, Any], *, of_flash: bool = True
-) -> Callable[[Config], Settings | None]:
-    name = value if isinstance(value, str) else str(value["policy"])
-
+def _policy_is(key: str, name: str) -> Callable[[Config], Settings | None]:
     def settings(config: Config) -> Settings | None:
-        if (of_flash and "nand" not in config) or "zns" in config or _policy(config, key) == name:
+        if "nand" not in config or "zns" in config or _policy(config, key) == name:
             return None
-        return {key: value}
+        return {key: name}
 
     return settings
 
@@ -152,10 +148,6 @@ def _erases_suspended(config: Config) -> Settings | None:
     )
 
 
-def _victim(name: str) -> Callable[[Config], Settings | None]:
-    return _policy_is("ftl.victim", name)
-
-
 LEVERS: tuple[Lever, ...] = (
     Lever(
         "suspend-erases",
@@ -171,8 +163,13 @@ LEVERS: tuple[Lever, ...] = (
     ),
     Lever("spare-7", "7 points more over-provisioning", _spare(0.07), _OF_COLLECTION),
     Lever("spare-25", "25 points more over-provisioning", _spare(0.25), _OF_COLLECTION),
-    Lever("victim-greedy", "the victim with least valid", _victim("greedy"), _OF_COLLECTION),
-    Lever("victim-cost-benefit", "victims by cost and benefit", _victim("cost-benefit"), _OF_COLLECTION),
+    Lever("victim-greedy", "the victim with least valid", _policy_is("ftl.victim", "greedy"), _OF_COLLECTION),
+    Lever(
+        "victim-cost-benefit",
+        "victims by cost and benefit",
+        _policy_is("ftl.victim", "cost-benefit"),
+        _OF_COLLECTION,
+    ),
     Lever(
         "collect-at-rest",
         "garbage is collected while dies rest, too",

@@ -20,7 +20,9 @@ from ninescope.lab.levers.catalogue import LEVERS, Lever, Settings
 from ninescope.lab.pool import Pool
 from ninescope.result import Result
 from ninescope.result.attribution import Band
+from ninescope.result.waf import is_read_only
 from ninescope.simulation.drive import Drive
+from ninescope.simulation.run import Run, request
 from ninescope.simulation.traces import TemporaryFolder
 from ninescope.simulation.workload import Workload
 
@@ -102,11 +104,11 @@ def pull(
     say = on_step or _silent
     say("the drive as it is")
     options: Options = {"prefill": prefill, "requests": requests}
-    first = drive.run(workload, seed=seeds[0], **options)
+    bench = _Bench(drive, workload, tuple(seeds), workers)
+    first = bench.base(options).first
     if first.requests == 0:
         raise ConfigError("nothing was measured of the drive as it is")
     metric = metric_of(goal, first)
-    bench = _Bench(first, workload, tuple(seeds), workers)
     short = max(1, round(first.requests * SHORT))
     named = [(lever, lever.settings(bench.config)) for lever in levers]
     wanted = [(lever, settings) for lever, settings in named if settings is not None]
@@ -163,15 +165,16 @@ def _rank(each: Pulled) -> tuple[bool, bool, float]:
 class _Bench:
     """Where the drive as it is and the changed ones are run."""
 
-    def __init__(self, first: Result, workload: Workload, seeds: tuple[int, ...], workers: Pool) -> None:
+    def __init__(self, drive: Drive, workload: Workload, seeds: tuple[int, ...], workers: Pool) -> None:
         self._folder = TemporaryFolder()
-        name = Path(self._folder.path, f"{first.document['config']['name']}.toml")
-        # The resolved drive: a lever sets keys of what was run, however it was put together.
-        name.write_text(first.config_toml(), encoding="utf-8")
-        self._drive = Drive.from_file(name)
+        config, text = Run(request(drive, workload, seed=seeds[0])).drive()
+        # The resolved drive: a lever sets keys of what is run, however it was put together.
+        file = Path(self._folder.path, f"{config['name']}.toml")
+        file.write_text(text, encoding="utf-8")
+        self._drive = Drive.from_file(file)
         self._workload, self._seeds, self._workers = workload, seeds, workers
         self._bases: dict[int | None, Side] = {}
-        self.config = first.document["config"]["drive"]
+        self.config = config["drive"]
 
     def base(self, options: Options) -> Side:
         """Return the drive as it is, with as many requests."""
@@ -196,7 +199,7 @@ class _Bench:
             except ConfigError as error:
                 found.append(dataclasses.replace(draft, error=" ".join(str(error).split())))
                 continue
-            if any(run.bad_blocks is not None and run.bad_blocks.read_only for run in side.results):
+            if any(is_read_only(run.document) for run in side.results):
                 found.append(dataclasses.replace(draft, error="the drive became read-only"))
                 continue
             sides.append((draft, side))

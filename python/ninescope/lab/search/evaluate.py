@@ -20,7 +20,7 @@ from ninescope.lab.sweep.lake import Kept
 from ninescope.lab.sweep.point import Point
 from ninescope.lab.sweep.runner import Outcome, Runner
 from ninescope.result.metrics import NAMES
-from ninescope.result.waf import STEADINESS
+from ninescope.result.waf import is_read_only
 
 OnTrial = Callable[[Trial], None]
 _SEED = 1
@@ -252,10 +252,8 @@ def numbers_of(kept: Kept, *, rough: bool = False) -> dict[str, float | int | No
 
 def ended_on(runs: Runs) -> str | None:
     """Return a workload under which a drive came to its end, so that its numbers are not what was asked."""
-    for workload, kept in runs.items():
-        if any("read-only" in (one.document.get(STEADINESS) or {}).get("reasons", ()) for one in kept):
-            return workload
-    return None
+    ended = (name for name, kept in runs.items() if any(is_read_only(one.document) for one in kept))
+    return next(ended, None)
 
 
 def violated(goals: Goals, runs: Mapping[str, Sequence[Kept]], level: float, margin: float) -> str | None:

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
-from ninescope import toml
 from ninescope._native import ConfigError
 from ninescope.common.catalogue import did_you_mean
+from ninescope.common.kinds import SEARCH
 from ninescope.lab.search.goals import (
     Constraint,
     Direction,
@@ -27,7 +27,7 @@ from ninescope.lab.search.space import Design, Kind, Parameter, Space, is_scale,
 from ninescope.lab.sweep.base import WORKLOAD, Base, KeyProblemError, of_drive, of_workload
 from ninescope.lab.sweep.conditions import Condition
 from ninescope.lab.sweep.estimate import CHECK_SECONDS, needs_of
-from ninescope.lab.sweep.file import SEED, Reader, as_read, path_of, said
+from ninescope.lab.sweep.file import SEED, Reader, as_read, document_of, path_of, said, text_of_kind
 from ninescope.lab.sweep.lines import line_of
 from ninescope.lab.sweep.point import Point
 from ninescope.lab.sweep.values import UNITS, is_range, number_and_unit, shown
@@ -97,21 +97,12 @@ class SearchFile:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> SearchFile:
         """Read a search file. What is wrong is named by file, line and key."""
-        from ninescope.common import kinds
-        from ninescope.common.files import existing, text_of
-
-        given = existing(os.fspath(path), "search file")
-        kinds.refuse_others(given, kinds.SEARCH)
-        return cls.parse(text_of(given), given, Path(given).parent)
+        return cls.parse(*text_of_kind(path, SEARCH, "search file"))
 
     @classmethod
     def parse(cls, text: str, path: str = "search", folder: str | os.PathLike[str] = ".") -> SearchFile:
         """Take a search written as TOML; relative paths in it start at `folder`."""
-        try:
-            document = toml.loads(text)
-        except ValueError as error:
-            raise ConfigError(f"{path}: {error}") from None
-        return cls._checked(SearchReader(path, text, Path(folder)).search(document))
+        return cls._checked(SearchReader(path, text, Path(folder)).search(document_of(text, path)))
 
     @classmethod
     def of(cls, document: Mapping[str, Any], folder: str | os.PathLike[str] = ".") -> SearchFile:

@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 from ninescope import toml
 from ninescope._native import ConfigError
 from ninescope.common.catalogue import did_you_mean
+from ninescope.common.files import existing, text_of
+from ninescope.common.kinds import SWEEP, Kind, refuse_others
 from ninescope.lab.sweep.base import WORKLOAD, Base, KeyProblemError, flattened
 from ninescope.lab.sweep.conditions import Condition
 from ninescope.lab.sweep.lines import line_of
@@ -67,21 +69,12 @@ class SweepFile:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> SweepFile:
         """Read a sweep file. What is wrong is named by file, line and key."""
-        from ninescope.common import kinds
-        from ninescope.common.files import existing, text_of
-
-        given = existing(os.fspath(path), "sweep file")
-        kinds.refuse_others(given, kinds.SWEEP)
-        return cls.parse(text_of(given), given, Path(given).parent)
+        return cls.parse(*text_of_kind(path, SWEEP, "sweep file"))
 
     @classmethod
     def parse(cls, text: str, path: str = "sweep", folder: str | os.PathLike[str] = ".") -> SweepFile:
         """Take a sweep written as TOML; relative paths in it start at `folder`."""
-        try:
-            document = toml.loads(text)
-        except ValueError as error:
-            raise ConfigError(f"{path}: {error}") from None
-        return Reader(path, text, Path(folder)).read(document)
+        return Reader(path, text, Path(folder)).read(document_of(text, path))
 
     @classmethod
     def of(cls, document: Mapping[str, Any], folder: str | os.PathLike[str] = ".") -> SweepFile:
@@ -111,6 +104,21 @@ class SweepFile:
         if any(key == of or key.startswith(f"{of}.") or of.startswith(f"{key}.") for of in self.base.set_):
             return ("drive", "set", key)
         return tuple(key.split(".")) if key.split(".", maxsplit=1)[0] in KEYS else ()
+
+
+def text_of_kind(path: str | os.PathLike[str], kind: Kind, called: str) -> tuple[str, str, Path]:
+    """Return the text of a file of a kind, its name, and the folder where relative paths in it start."""
+    given = existing(os.fspath(path), called)
+    refuse_others(given, kind)
+    return text_of(given), given, Path(given).parent
+
+
+def document_of(text: str, path: str) -> dict[str, Any]:
+    """Read TOML; what is none is told with the name of the file."""
+    try:
+        return toml.loads(text)
+    except ValueError as error:
+        raise ConfigError(f"{path}: {error}") from None
 
 
 def as_read(value: Any) -> Any:
