@@ -196,6 +196,8 @@ mod tests {
         let mut book = book();
         for plane in [1, 0] {
             book.dispatched(Ns(0), &read(plane)).expect("it is free");
+        }
+        for plane in [1, 0] {
             let senses = Doing::Senses { begins: Ns(10), time: Ns(40 + u64::from(plane)) };
             book.goes_on(Ns(5), &read(plane), |_| true, senses).expect("it waits");
         }
