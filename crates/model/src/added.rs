@@ -63,13 +63,15 @@ impl<P: ?Sized> Serialize for Added<P> {
 }
 
 /// Parameters as they are told, and behind the trait of their kind.
-type Told<P> = (Map<String, Value>, Arc<P>);
+pub type Told<P> = (Map<String, Value>, Arc<P>);
 
-#[derive(Clone, Copy)]
+/// What reads the parameters of a policy.
+type Read<P> = Arc<dyn Fn(Value) -> Result<Told<P>, String> + Send + Sync>;
+
 struct Entry<P: ?Sized> {
     name: &'static str,
     parameters: TypeId,
-    read: fn(Value) -> Result<Told<P>, serde_json::Error>,
+    read: Read<P>,
 }
 
 /// The policies that were added to one registry.
@@ -89,29 +91,26 @@ impl<P: ?Sized> Additions<P> {
         self.entries.read().expect("nobody panics with it").is_empty()
     }
 
-    /// Adds a policy to a registry of policies with names of their own. Adding it again does nothing.
+    /// Adds a policy to a registry of policies with names of their own. Adding it again, by the same type, does nothing.
     ///
-    /// # Panics
+    /// # Errors
     /// Where another one has its name.
     pub fn add(
         &self,
         name: &'static str,
         own: &[(&str, &str)],
         parameters: TypeId,
-        read: fn(Value) -> Result<Told<P>, serde_json::Error>,
-    ) {
+        read: impl Fn(Value) -> Result<Told<P>, String> + Send + Sync + 'static,
+    ) -> Result<(), String> {
         let mut entries = self.entries.write().expect("nobody panics with it");
-        let before = entries.iter().find(|entry| entry.name == name).map(|entry| entry.parameters);
-        if before == Some(parameters) {
-            return;
+        match entries.iter().find(|entry| entry.name == name) {
+            Some(before) if before.parameters == parameters => Ok(()),
+            None if own.iter().all(|(known, _)| *known != name) => {
+                entries.push(Entry { name, parameters, read: Arc::new(read) });
+                Ok(())
+            }
+            _ => Err(format!("there is a policy named `{name}` already")),
         }
-        let is_new = before.is_none() && own.iter().all(|(known, _)| *known != name);
-        // The lock is not held by who panics.
-        if is_new {
-            entries.push(Entry { name, parameters, read });
-        }
-        drop(entries);
-        assert!(is_new, "there is a policy named `{name}` already");
     }
 
     /// The policy that a table names; `None` where it was not added, so that the registry has to read it.
@@ -121,7 +120,8 @@ impl<P: ?Sized> Additions<P> {
     pub fn named_in(&self, table: &Value, own: &[(&str, &str)]) -> Result<Option<Added<P>>, String> {
         let Some(name) = table["policy"].as_str() else { return Ok(None) };
         let entries = self.entries.read().expect("nobody panics with it");
-        let Some(entry) = entries.iter().find(|entry| entry.name == name) else {
+        let entry = entries.iter().find(|entry| entry.name == name);
+        let Some((name, read)) = entry.map(|entry| (entry.name, Arc::clone(&entry.read))) else {
             if own.iter().any(|(known, _)| *known == name) {
                 return Ok(None);
             }
@@ -129,10 +129,12 @@ impl<P: ?Sized> Additions<P> {
             let known: Vec<String> = known.map(|known| format!("`{known}`")).collect();
             return Err(format!("unknown variant `{name}`, expected one of {}", known.join(", ")));
         };
+        // Who reads it may take locks of its own, and add policies.
+        drop(entries);
         let mut told = table.clone();
         told.as_object_mut().and_then(|table| table.shift_remove("policy"));
-        let (told, parameters) = (entry.read)(told).map_err(|error| error.to_string())?;
-        Ok(Some(Added { name: entry.name, told, parameters }))
+        let (told, parameters) = read(told)?;
+        Ok(Some(Added { name, told, parameters }))
     }
 }
 

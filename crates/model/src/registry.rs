@@ -144,10 +144,30 @@ macro_rules! policy_registry {
             where
                 T: $kind + serde::Serialize + serde::de::DeserializeOwned + Send + Sync + 'static,
             {
-                Self::additions().add(name, Self::LIST, std::any::TypeId::of::<T>(), |table| {
-                    let (told, parameters) = $crate::added::parameters::<T>(table)?;
-                    Ok((told, std::sync::Arc::new(parameters)))
-                });
+                let read = |table| {
+                    let (told, parameters) = $crate::added::parameters::<T>(table).map_err(|error| error.to_string())?;
+                    Ok((told, std::sync::Arc::new(parameters) as std::sync::Arc<dyn $kind + Send + Sync>))
+                };
+                if let Err(problem) = Self::additions().add(name, Self::LIST, std::any::TypeId::of::<T>(), read) {
+                    panic!("{problem}");
+                }
+            }
+
+            /// The same for parameters that are no type of their own: `read` makes them of a table, and says which they are.
+            ///
+            /// # Errors
+            /// Where another policy has its name.
+            pub fn add_read_by<T>(
+                name: &'static str,
+                read: impl Fn($crate::added::Table) -> Result<$crate::added::Told<T>, String> + Send + Sync + 'static,
+            ) -> Result<(), String>
+            where
+                T: $kind + Send + Sync + 'static,
+            {
+                let read = move |table| {
+                    read(table).map(|(told, parameters)| (told, parameters as std::sync::Arc<dyn $kind + Send + Sync>))
+                };
+                Self::additions().add(name, Self::LIST, std::any::TypeId::of::<T>(), read)
             }
 
             fn additions() -> &'static $crate::added::Additions<dyn $kind + Send + Sync> {
