@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ninescope._native import ConfigError, SimulationError
-    from ninescope.common.catalogue import Policy, Preset, policies, presets
+    from ninescope.common.catalogue import Policy, Preset, presets
+    from ninescope.extension.added import policies, policy
     from ninescope.lab.replications import replicate
     from ninescope.lab.search.search import Search
     from ninescope.lab.sweep.sweep import Sweep
@@ -40,6 +41,7 @@ __all__ = [
     "Sweep",
     "Workload",
     "policies",
+    "policy",
     "presets",
     "replicate",
     "trace_stat",
@@ -57,7 +59,8 @@ _HOME = {
     "Search": "lab.search.search",
     "Sweep": "lab.sweep.sweep",
     "Workload": "simulation.workload",
-    "policies": "common.catalogue",
+    "policies": "extension.added",
+    "policy": "extension.added",
     "presets": "common.catalogue",
     "replicate": "lab.replications",
     "trace_stat": "simulation.traces",

@@ -1,11 +1,14 @@
 """The engine (compiled from crates/python)."""
 
+from collections.abc import Callable, Sequence
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "Access",
+    "Candidates",
     "Code",
     "ConfigError",
     "Measured",
@@ -13,8 +16,12 @@ __all__ = [
     "ProfileBatches",
     "Simulation",
     "SimulationError",
+    "Suspendable",
     "TraceBatches",
     "TraceEncoder",
+    "WaitingOnDie",
+    "Written",
+    "add_policy",
     "added_rber",
     "bootstrap",
     "check_run",
@@ -38,6 +45,165 @@ class ConfigError(ValueError):
 
 class SimulationError(RuntimeError):
     """The simulator contradicts itself: a bug."""
+
+@final
+class Candidates:
+    """The groups of a pool, of which a victim is selected: a row each."""
+
+    @property
+    def pool(self) -> int:
+        """Return the number of the pool."""
+
+    @property
+    def units_per_group(self) -> int:
+        """Return how many units a group has."""
+
+    @property
+    def valid_units(self) -> NDArray[np.int64]:
+        """Return how many units of each group are valid, -1 where it is no candidate."""
+
+    @property
+    def age(self) -> NDArray[np.int64]:
+        """Return how long ago each was filled [groups filled in the drive since]."""
+
+    @property
+    def erases(self) -> NDArray[np.int64]:
+        """Return the program/erase cycles of each."""
+
+    @property
+    def stream(self) -> NDArray[np.int64]:
+        """Return the stream that filled each."""
+
+    @property
+    def fewest_valid(self) -> int | None:
+        """Return the candidate with the fewest valid units, the lowest number among equals."""
+
+@final
+class Written:
+    """A unit that is written."""
+
+    @property
+    def lpa(self) -> int:
+        """Return the number of the unit."""
+
+    @property
+    def clean(self) -> bool:
+        """Return whether another copy of it exists, where that is known."""
+
+    @property
+    def named(self) -> int:
+        """Return the stream that the host named, 0 for none."""
+
+    @property
+    def sectors(self) -> int:
+        """Return the sectors of the host's command, 0 where none wrote it."""
+
+    @property
+    def before(self) -> int | None:
+        """Return the stream in which it lies until now; None where it was never written."""
+
+@final
+class Suspendable:
+    """An erase or a program that runs or is parked, and what waits for its die."""
+
+    @property
+    def now(self) -> int:
+        """Return the simulated time [ns]."""
+
+    @property
+    def kind(self) -> str:
+        """Return "erase" or "program"."""
+
+    @property
+    def cycles(self) -> int:
+        """Return the P/E cycles of its block."""
+
+    @property
+    def oldest_write_wait(self) -> int:
+        """Return how long the host's write waits that waits for longest, where that is watched [ns]."""
+
+    @property
+    def total(self) -> int:
+        """Return the pulse time that all of it takes [ns]."""
+
+    @property
+    def done(self) -> int:
+        """Return the pulse time before its present stretch [ns]."""
+
+    @property
+    def progress(self) -> int:
+        """Return the pulse time until now [ns]."""
+
+    @property
+    def end(self) -> int:
+        """Return when it ends if nothing stops it [ns]."""
+
+    @property
+    def segments(self) -> int:
+        """Return its loops or pulses."""
+
+    @property
+    def segment(self) -> int:
+        """Return the loop or pulse that runs, from 0."""
+
+    @property
+    def suspensions(self) -> int:
+        """Return how often it was stopped."""
+
+    @property
+    def stopped(self) -> int:
+        """Return when it was last stopped, 0 where it never was [ns]."""
+
+    def next_safe_point(self, points_per_segment: int) -> int:
+        """Return when it may next be stopped, with so many equally spaced points in each loop [ns]."""
+
+    def queued(self, class_: str) -> int:
+        """Return how many accesses wait in a queue of its die."""
+
+@final
+class WaitingOnDie:
+    """What waits on a die."""
+
+    @property
+    def die(self) -> int:
+        """Return the number of the die."""
+
+    @property
+    def gc_is_urgent(self) -> bool:
+        """Return whether host writes wait for garbage collection on it."""
+
+    def queued(self, class_: str) -> int:
+        """Return how many accesses wait in a queue."""
+
+    def head_queued(self, class_: str) -> int | None:
+        """Return since when the first of a queue waits [ns]."""
+
+    def first_of(self, classes: Sequence[str]) -> str | None:
+        """Return the first of these queues in which something waits."""
+
+@final
+class Access:
+    """An access of the host to one page of a drive with two media."""
+
+    @property
+    def page(self) -> int:
+        """Return the number of the page."""
+
+    @property
+    def sectors(self) -> int:
+        """Return how many sectors of it."""
+
+    @property
+    def request_sectors(self) -> int:
+        """Return the sectors of the whole request."""
+
+    @property
+    def uses(self) -> int:
+        """Return how often it was used lately, this access not included."""
+
+    @property
+    def resident(self) -> bool:
+        """Return whether it has a slot in the upper medium."""
 
 @final
 class Simulation:
@@ -217,6 +383,9 @@ class TraceEncoder:
 
     def report_json(self) -> str:
         """Say what became of the requests so far."""
+
+def add_policy(registry: str, name: str, reader: Callable[[str], tuple[str, Callable[..., object]]]) -> None:
+    """Add a policy to a registry; `reader` reads its parameters and returns them with what makes it."""
 
 def added_rber(request_json: str, loops: int, cycles: list[int], suspensions: list[int]) -> list[list[float]]:
     """Say what suspensions in an erase add to the raw bit error rate, by P/E cycles and suspensions."""

@@ -24,6 +24,7 @@ ROOMS = (
     ("_native",),
     ("toml",),
     ("common",),
+    ("extension",),
     ("result", "mqsim"),
     ("simulation",),
     ("text",),

@@ -42,7 +42,7 @@ mod version;
 // The crates below, for policies that live in a program's own crate.
 pub use {
     ninescope_engine as engine, ninescope_ftl as ftl, ninescope_kernel as kernel, ninescope_media as media,
-    ninescope_model as model,
+    ninescope_model as model, ninescope_tier as tier,
 };
 
 pub use config::{AddressPolicy, DriveConfig};

@@ -6,6 +6,7 @@
 
 mod codes;
 mod measured;
+mod policies;
 mod profiles;
 mod snapshots;
 mod traces;
@@ -55,8 +56,12 @@ impl Simulation {
     ) -> PyResult<T> {
         let run = self.run.get_mut().unwrap_or_else(PoisonError::into_inner);
         let outcome = python.detach(|| catch_unwind(AssertUnwindSafe(|| work(run.as_mut()))));
-        if let Ok(result) = outcome {
-            return result.map_err(to_python);
+        let panic = match outcome {
+            Ok(result) => return result.map_err(to_python),
+            Err(panic) => panic,
+        };
+        if let Ok(error) = policies::raised(panic) {
+            return Err(error);
         }
         let progress = self.lock().progress();
         Err(SimulationError::new_err(format!(
@@ -71,7 +76,7 @@ impl Simulation {
     #[new]
     fn new(python: Python<'_>, request_json: &str) -> PyResult<Self> {
         let request = RunRequest::from_json(request_json).map_err(to_python)?;
-        let run = python.detach(|| ninescope_check::simulation(&request)).map_err(to_python)?;
+        let run = policies::detached(python, || ninescope_check::simulation(&request))?.map_err(to_python)?;
         Ok(Self { run: Mutex::new(run), seed: request.seed })
     }
 
@@ -172,15 +177,16 @@ fn schemas() -> Vec<(&'static str, String)> {
 
 /// The complete TOML of a drive.
 #[pyfunction]
-fn resolve_drive(request_json: &str) -> PyResult<String> {
-    ninescope::resolve_drive(request_json).map_err(to_python)
+fn resolve_drive(python: Python<'_>, request_json: &str) -> PyResult<String> {
+    policies::detached(python, || ninescope::resolve_drive(request_json))?.map_err(to_python)
 }
 
 /// What is to be said about a run before it begins; whatever is wrong with its drive or workload is found.
 #[pyfunction]
 fn check_run(python: Python<'_>, request_json: &str) -> PyResult<Vec<String>> {
     let request = RunRequest::from_json(request_json).map_err(to_python)?;
-    python.detach(|| ninescope::Plan::new(&request)).map(|plan| plan.notes().to_vec()).map_err(to_python)
+    let plan = policies::detached(python, || ninescope::Plan::new(&request))?;
+    plan.map(|plan| plan.notes().to_vec()).map_err(to_python)
 }
 
 /// The same, with how much it takes: requests, where they are known, bytes of the drive's tables, and how many requests
@@ -188,7 +194,7 @@ fn check_run(python: Python<'_>, request_json: &str) -> PyResult<Vec<String>> {
 #[pyfunction]
 fn needs_of_run(python: Python<'_>, request_json: &str) -> PyResult<(Vec<String>, Option<u64>, u64, u64)> {
     let request = RunRequest::from_json(request_json).map_err(to_python)?;
-    let plan = python.detach(|| ninescope::Plan::new(&request)).map_err(to_python)?;
+    let plan = policies::detached(python, || ninescope::Plan::new(&request))?.map_err(to_python)?;
     Ok((plan.notes().to_vec(), plan.requests(), plan.table_bytes(), plan.warmup_requests()))
 }
 
@@ -211,7 +217,8 @@ fn trace_stat(python: Python<'_>, path: std::path::PathBuf, options_json: &str) 
 
 /// The policies of every registry, as JSON.
 #[pyfunction]
-fn policies() -> PyResult<String> {
+#[pyo3(name = "policies")]
+fn every_policy() -> PyResult<String> {
     ninescope::policies_json().map_err(to_python)
 }
 
@@ -233,7 +240,13 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<snapshots::Preparation>()?;
     module.add_class::<traces::TraceBatches>()?;
     module.add_class::<traces::TraceEncoder>()?;
+    module.add_class::<policies::Access>()?;
+    module.add_class::<policies::Candidates>()?;
+    module.add_class::<policies::Suspendable>()?;
+    module.add_class::<policies::WaitingOnDie>()?;
+    module.add_class::<policies::Written>()?;
     module.add_function(wrap_pyfunction!(added_rber, module)?)?;
+    module.add_function(wrap_pyfunction!(policies::add_policy, module)?)?;
     module.add_function(wrap_pyfunction!(bootstrap, module)?)?;
     module.add_function(wrap_pyfunction!(check_run, module)?)?;
     module.add_function(wrap_pyfunction!(codes::joint_choices, module)?)?;
@@ -247,7 +260,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(snapshots::check_snapshot, module)?)?;
     module.add_function(wrap_pyfunction!(snapshots::describe_snapshot, module)?)?;
     module.add_function(wrap_pyfunction!(trace_stat, module)?)?;
-    module.add_function(wrap_pyfunction!(policies, module)?)?;
+    module.add_function(wrap_pyfunction!(every_policy, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     Ok(())
 }

@@ -9,6 +9,7 @@ use ninescope::{DrivePreparation, Error, RunRequest};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::policies::{detached, raised};
 use crate::{progress_entries, to_python};
 
 /// The preparation of a drive, advanced in slices.
@@ -30,8 +31,11 @@ impl Preparation {
         work: impl FnOnce(&mut DrivePreparation) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
         let outcome = python.detach(|| catch_unwind(AssertUnwindSafe(|| work(&mut self.lock()))));
-        let panicked = |_| Err(Error::Internal("panic while a drive was prepared".to_owned()));
-        outcome.unwrap_or_else(panicked).map_err(to_python)
+        let panicked = |_| to_python(Error::Internal("panic while a drive was prepared".to_owned()));
+        match outcome {
+            Ok(done) => done.map_err(to_python),
+            Err(panic) => Err(raised(panic).unwrap_or_else(panicked)),
+        }
     }
 }
 
@@ -40,7 +44,7 @@ impl Preparation {
     #[new]
     fn new(python: Python<'_>, request_json: &str) -> PyResult<Self> {
         let request = RunRequest::from_json(request_json).map_err(to_python)?;
-        let preparation = python.detach(|| DrivePreparation::new(&request)).map_err(to_python)?;
+        let preparation = detached(python, || DrivePreparation::new(&request))?.map_err(to_python)?;
         Ok(Self { preparation: Mutex::new(preparation) })
     }
 

@@ -167,9 +167,27 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
+def _policies(places: list[str]) -> list[str]:
+    """Name files of policies in the environment, where this process and its workers find them."""
+    if places:
+        from ninescope.extension.plugins import VARIABLE
+
+        named = [*os.environ.get(VARIABLE, "").split(os.pathsep), *places]
+        os.environ[VARIABLE] = os.pathsep.join(place for place in named if place)
+    return places
+
+
 def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    policies: Annotated[
+        list[str] | None,
+        typer.Option(
+            callback=_policies,
+            metavar="FILE",
+            help="Load policies of your own, of a file or a module of Python (before the verb).",
+        ),
+    ] = None,
 ) -> None:
     pass

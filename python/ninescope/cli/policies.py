@@ -22,9 +22,10 @@ def policies(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the algorithms that a drive's configuration can name, with what each can be told."""
-    from ninescope.common import catalogue
+    from ninescope import extension
 
-    known = catalogue.policies()
+    extension.load()
+    known = extension.policies()
     if registry is not None:
         known = {one_of("the registry", registry, tuple(known)): known.get(registry, [])}
     if json_:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ninescope import _native
+from ninescope import _native, extension
 from ninescope._native import ConfigError
 from ninescope.common import catalogue
 from ninescope.common.numbers import whole
@@ -210,6 +210,7 @@ class Drive:
 
     def request(self) -> dict[str, Any]:
         """Return this drive's part of a run request."""
+        extension.load()
         return {"drive": dict(self.source) if self.source else None, "set": list(self.settings)}
 
 

@@ -1,0 +1,64 @@
+"""Policies that come with other packages, or in files that the environment names.
+
+Every process that reads a drive loads them, workers of sweeps among them: what is added in a program's own `__main__` is not known
+to its workers.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+from ninescope._native import ConfigError
+
+GROUP = "ninescope.policies"
+"""The group of entry points: each names a module that adds policies when it is imported."""
+VARIABLE = "NINESCOPE_POLICIES"
+"""Files (`mine.py`) and modules, with `os.pathsep` between them."""
+
+
+@lru_cache(maxsize=1)
+def load() -> None:
+    """Load them, once in a process."""
+    for plugin in entry_points(group=GROUP):
+        _load_plugin(plugin)
+    for place in os.environ.get(VARIABLE, "").split(os.pathsep):
+        if place:
+            load_from(place, VARIABLE)
+
+
+def _load_plugin(plugin: EntryPoint) -> None:
+    try:
+        plugin.load()
+    except Exception as error:  # whatever it is, whose package it is has to be said
+        package = plugin.dist.name if plugin.dist else plugin.value
+        raise ConfigError(
+            f"the policies of the package {package} ({plugin.value}) do not load: {error}"
+        ) from error
+
+
+def load_from(place: str, named_by: str) -> None:
+    """Load a file or module."""
+    try:
+        if place.endswith(".py"):
+            _run_file(Path(place))
+        else:
+            importlib.import_module(place)
+    except Exception as error:
+        raise ConfigError(f"{named_by}: {place} does not load: {error}") from error
+
+
+def _run_file(file: Path) -> None:
+    """Import a file by its path."""
+    name = f"ninescope_policies_{file.stem}"
+    found = importlib.util.spec_from_file_location(name, file)
+    if found is None or found.loader is None or not file.is_file():
+        raise FileNotFoundError("there is no such file")
+    module = importlib.util.module_from_spec(found)
+    sys.modules[name] = module
+    found.loader.exec_module(module)
