@@ -414,7 +414,7 @@ impl Flash {
     pub fn moved(&mut self, record: &UnitRecord, to: Ppa) -> bool {
         let current = self.ftl.moved(record.lpa, record.taken_from, to);
         if current {
-            self.line_follows(record.taken_from, self.ftl.residence(to));
+            self.line_follows(record.lpa, record.taken_from, self.ftl.residence(to));
         }
         current
     }

@@ -10,6 +10,7 @@ use ninescope_kernel::{NONE, Ns};
 use ninescope_model::{Cause, Lpa, Source};
 
 use super::Flash;
+use super::merged::MergedUnits;
 use crate::meter::{Parts, Spells};
 use crate::run::Run;
 use crate::transaction::Harm;
@@ -53,7 +54,7 @@ pub struct WriteEntry {
     pub stalls: Stalls,
 }
 
-/// How long somebody was stalled in the line.
+/// How long somebody was stalled in the line, and what the line knows of him.
 #[derive(Clone, Copy, Debug)]
 pub struct Stalls {
     /// For want of a free page [ns].
@@ -64,6 +65,8 @@ pub struct Stalls {
     since: (Ns, Cause),
     /// Which of all that had to wait it is, in their order.
     came: u64,
+    /// While it waits and is merged with what lay on the media: its number among those.
+    merged: u32,
 }
 
 impl WriteEntry {
@@ -84,7 +87,13 @@ impl WriteEntry {
             had_turn: false,
             begun: false,
             merge: NONE,
-            stalls: Stalls { allocation: Ns::ZERO, buffer: Ns::ZERO, since: (now, Cause::BufferStall), came: u64::MAX },
+            stalls: Stalls {
+                allocation: Ns::ZERO,
+                buffer: Ns::ZERO,
+                since: (now, Cause::BufferStall),
+                came: u64::MAX,
+                merged: NONE,
+            },
         }
     }
 
@@ -120,8 +129,8 @@ pub(super) struct WriteLines {
     came: u64,
     /// How many wait.
     stalled: usize,
-    /// How many of them are merged with what lay on the media.
-    merged: usize,
+    /// Those of them that are merged with what lay on the media. What each is merged with stands there, and nowhere else.
+    merged: MergedUnits,
     /// The times in which one was stalled.
     spells: Spells,
     /// Space or buffer room appeared since they were last tried.
@@ -133,13 +142,31 @@ impl WriteLines {
     pub fn with_capacity(lines: u32, entries: usize) -> Self {
         let tried = vec![false; lines as usize];
         let lines = (0..lines).map(|_| VecDeque::with_capacity(entries)).collect();
-        Self { lines, tried, came: 0, stalled: 0, merged: 0, spells: Spells::default(), retry: false }
+        let merged = MergedUnits::with_capacity(entries);
+        Self { lines, tried, came: 0, stalled: 0, merged, spells: Spells::default(), retry: false }
     }
 
     /// Something has appeared that they may have waited for.
     #[inline]
     pub fn may_go_on(&mut self) {
         self.retry = self.stalled > 0;
+    }
+
+    /// What an entry is merged with is found by its unit from now on, where it lay on the media.
+    fn note_merged(&mut self, entry: &mut WriteEntry) {
+        entry.stalls.merged = match entry.merged_with {
+            Some(with) if entry.is_merged_with_media() => self.merged.insert(Lpa(entry.next), with),
+            _ => NONE,
+        };
+    }
+
+    /// The first of a line goes on, or is another: what it was merged with is not followed any more.
+    fn forget_merged(&mut self, line: usize) {
+        let Some(first) = self.lines[line].front_mut() else { return };
+        let merged = std::mem::replace(&mut first.stalls.merged, NONE);
+        if merged != NONE {
+            self.merged.remove(merged);
+        }
     }
 
     /// How many wait.
@@ -268,7 +295,7 @@ impl Flash {
             entry.stalls.came = self.line.came;
             self.line.came += 1;
         }
-        self.line.merged += usize::from(entry.is_merged_with_media());
+        self.line.note_merged(&mut entry);
         self.line.stalled += 1;
         self.line.lines[line].insert(before_it, entry);
         if entry.source == Source::Host {
@@ -290,6 +317,10 @@ impl Flash {
     /// The first of a line, with how long it has waited until now.
     pub fn first_in_line(&self, line: usize, now: Ns) -> Option<WriteEntry> {
         let mut entry = self.line.lines[line].front().copied()?;
+        let merged = std::mem::replace(&mut entry.stalls.merged, NONE);
+        if merged != NONE {
+            entry.merged_with = Some(self.line.merged.with(merged));
+        }
         let (since, cause) = entry.stalls.since;
         let waited = now - since;
         match cause {
@@ -318,8 +349,10 @@ impl Flash {
     }
 
     /// The first of a line goes on waiting, with what has become of it.
-    pub fn keep_first_in_line(&mut self, line: usize, entry: WriteEntry) {
+    pub fn keep_first_in_line(&mut self, line: usize, mut entry: WriteEntry) {
         self.line.tried[line] = true;
+        self.line.forget_merged(line);
+        self.line.note_merged(&mut entry);
         if let Some(front) = self.line.lines[line].front_mut() {
             *front = entry;
         }
@@ -327,23 +360,16 @@ impl Flash {
 
     /// The first of a line does not wait any more.
     pub fn first_leaves_line(&mut self, line: usize) {
+        self.line.forget_merged(line);
         let left = self.line.lines[line].pop_front();
         self.line.stalled -= usize::from(left.is_some());
-        self.line.merged -= usize::from(left.is_some_and(|entry| entry.is_merged_with_media()));
     }
 
     /// A unit was moved: whoever waits and is merged with it has the content of its new place as well, and need not read it
     /// again. (With reads of its own that make a block due for refresh it would otherwise wait for the move, for ever.)
     #[inline]
-    pub(super) fn line_follows(&mut self, from: Residence, to: Residence) {
-        if self.line.merged == 0 {
-            return;
-        }
-        for entry in self.line.lines.iter_mut().flatten() {
-            if entry.is_merged_with_media() && entry.merged_with == Some(from) {
-                entry.merged_with = Some(to);
-            }
-        }
+    pub(super) fn line_follows(&mut self, lpa: Lpa, from: Residence, to: Residence) {
+        self.line.merged.follow(lpa, from, to);
     }
 
     /// Nobody waits any more, if nobody does.

@@ -17,6 +17,7 @@ mod held;
 mod line;
 mod loads;
 mod map;
+mod merged;
 mod merging;
 mod parity;
 mod phases;
