@@ -68,7 +68,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Runs a command and says how long it took.
 timed = @echo '$(1)'; began=$$(date +%s); $(1) && echo "== $$(($$(date +%s) - began)) s"
 
-.PHONY: help demo test compiled-tests set-up test-rust test-python test-ray beside-tests figures papers-quick papers-docs papers-drawn papers-report today-docs fio-docs mqsim-docs devices devices-docs bench guided instructions bench-cost bench-sweeps check check-rust check-python fmt lint lint-rust lint-python worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
+.PHONY: help demo test compiled-tests set-up test-rust test-python test-ray beside-tests figures papers-quick papers-docs papers-drawn papers-report today-docs fio-docs mqsim-docs devices devices-docs bench wheel sdist try-wheel guided instructions bench-cost bench-sweeps check check-rust check-python fmt lint lint-rust lint-python worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -143,6 +143,20 @@ bench: ## Measure the engine (FULL=1 for the long ones; KEEP=1 keeps the figures
 	FULL=$(FULL) BENCH_FILE=$(if $(KEEP),$(abspath docs/benchmarks/$(VERSION).json)) cargo bench -p ninescope --bench engine --locked
 	cargo bench -p ninescope-check --bench check --locked
 
+# A wheel for this machine, or with TARGET for another: `x86_64-unknown-linux-gnu` and `aarch64-unknown-linux-gnu` are linked
+# by zig against an old enough C library (manylinux 2.17), and need `rustup target add`.
+wheel: $(STAMPS)/base ## Build a wheel into dist/ (TARGET=aarch64-unknown-linux-gnu for another machine)
+	@$(BIN)/python tools/packaging/stage.py
+	$(if $(TARGET),$(PIP) install ziglang)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --locked --out dist $(if $(TARGET),--target $(TARGET) --zig --compatibility manylinux2014)
+
+sdist: $(STAMPS)/base ## Pack the sources into dist/, of which pip builds a wheel
+	@$(BIN)/python tools/packaging/stage.py
+	$(BIN)/maturin sdist --out dist
+
+try-wheel: ## Install the newest wheel of dist/ into a fresh environment, and go from nothing to a figure
+	@$(PYTHON) tools/packaging/try_wheel.py $$(ls -t dist/*$$(uname -m).whl | head -1)
+
 guided: $(STAMPS)/native ## Build the binding again, guided by what its runs do most (needs llvm-profdata)
 	@tools/guided.sh
 
@@ -196,6 +210,7 @@ lint-python:
 	@# Folder by folder: their files share names.
 	for folder in experiments/0*; do MYPYPATH=python:$$folder $(BIN)/mypy --strict $$folder/*.py || exit; done
 	MYPYPATH=tools/stand_ins $(BIN)/mypy --strict tools/stand_ins
+	$(BIN)/mypy --strict tools/packaging
 	MYPYPATH=tools/bench_sweeps:python $(BIN)/mypy --strict tools/bench_sweeps
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest ninescope._native
 

@@ -32,6 +32,7 @@ VERBS: Mapping[str, Callable[[], ModuleType]] = {
     "levers": lambda: import_module("ninescope.cli.levers"),
     "report": lambda: import_module("ninescope.cli.report"),
     "check": lambda: import_module("ninescope.cli.check"),
+    "examples": lambda: import_module("ninescope.cli.examples"),
     "doctor": lambda: import_module("ninescope.cli.doctor"),
     "ecc": lambda: import_module("ninescope.cli.ecc"),
     "policies": lambda: import_module("ninescope.cli.policies"),

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import ninescope
 from ninescope._native import ConfigError
+from ninescope.common import shipped
 from ninescope.common.catalogue import did_you_mean
 from ninescope.papers.claims import Claims, load_claims, load_toml
 from ninescope.papers.experiment import RealVolume
@@ -159,20 +159,14 @@ def real_volumes(
 
 
 def experiments_folder(given: str | None) -> Path:
-    """Return the folder of all experiments: the given one, or that of this package's checkout."""
+    """Return the folder of all experiments: the given one, or that which comes with ninescope."""
     if given is not None:
         folder = Path(given)
         if not folder.is_dir():
             problem = "is no folder" if folder.exists() else "there is no such folder"
             raise ConfigError(f"--experiments {given}: {problem}")
         return folder
-    folder = Path(ninescope.__file__).resolve().parents[2] / "experiments"
-    if not folder.is_dir():
-        raise ConfigError(
-            "the experiments are not here: they come with a checkout of ninescope, not with the installed "
-            "package; --experiments DIR says where they are"
-        )
-    return folder
+    return shipped.folder("experiments")
 
 
 def papers(folder: Path) -> list[Paper]:
