@@ -64,7 +64,7 @@ def use(wheel: Path, folder: Path) -> list[str]:
         ("import", [str(bin_ / "python"), "-c", "import ninescope"]),
         ("ninescope doctor", [ninescope, "doctor"]),
         ("ninescope examples copy", [ninescope, "examples", "copy"]),
-        ("a run", [ninescope, "run", "examples/traces/pgbench.csv.zst", "--out", "first", "--quiet"]),
+        ("a run", [ninescope, "run", "examples/traces/pgbench.csv.zst", "--out", "first"]),
         ("ninescope papers list", [ninescope, "papers", "list"]),
     ]
     for name, words in steps:
