@@ -35,6 +35,7 @@ __all__ = [
     "resolve_drive",
     "schemas",
     "strongest_bch",
+    "trace_columns",
     "trace_stat",
     "version",
     "weakest_bch",
@@ -430,6 +431,9 @@ def schemas() -> list[tuple[str, str]]:
 
 def strongest_bch(user_data: str, rate: float, field_degree: int | None) -> tuple[int, int]:
     """Return errors corrected and field degree of the strongest BCH code of a rate."""
+
+def trace_columns(names: list[str], description: str | None = None) -> tuple[str, list[int]]:
+    """Return how the columns of a table of requests are described, and which are read, by their places."""
 
 def trace_stat(path: str, options_json: str) -> str:
     """Return what a trace contains, as JSON."""

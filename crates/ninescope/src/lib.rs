@@ -68,5 +68,5 @@ pub use snapshot::{
     describe_snapshot, snapshot_report_json,
 };
 pub use steadiness::{Change, Reason, Steadiness, Verdict};
-pub use traces::{trace_health_json, trace_options, trace_stat_json, write_report_json};
+pub use traces::{trace_columns, trace_health_json, trace_options, trace_stat_json, write_report_json};
 pub use version::VERSION;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ninescope_traces::{TraceOptions, TraceReader, TraceStatistics, WriteReport};
+use ninescope_traces::{CsvColumns, TraceOptions, TraceReader, TraceStatistics, WriteReport};
 
 use crate::config::with_suggestion;
 use crate::error::Error;
@@ -11,7 +11,11 @@ use crate::error::Error;
 fn option_problem(message: &str) -> String {
     let message = message.rsplit_once(" at line ").map_or(message, |(message, _)| message);
     let message = with_suggestion(message);
-    if message.starts_with("format: ") { message } else { format!("trace options: {message}") }
+    if ["format: ", "columns: "].iter().any(|key| message.starts_with(key)) {
+        message
+    } else {
+        format!("trace options: {message}")
+    }
 }
 
 /// What a trace contains, as the JSON of `trace stat`. `options_json` holds [`TraceOptions`].
@@ -42,7 +46,17 @@ pub fn trace_options(json: &str) -> Result<TraceOptions, Error> {
 pub fn trace_health_json(reader: &TraceReader) -> Result<String, Error> {
     let mut health = serde_json::to_value(reader.health()).map_err(|error| Error::Internal(error.to_string()))?;
     health["format"] = reader.format().name().into();
+    health["remarks"] = reader.remarks().into();
     Ok(health.to_string())
+}
+
+/// Which columns of a table of requests are read, by their places, and how a text of these alone is described.
+///
+/// # Errors
+/// [`Error::Input`] with what is wrong with the names or the description.
+pub fn trace_columns(names: &[String], description: Option<&str>) -> Result<(String, Vec<usize>), Error> {
+    let (columns, read) = CsvColumns::of_table(names, description)?;
+    Ok((columns.to_string(), read))
 }
 
 /// What became of written requests, as JSON.

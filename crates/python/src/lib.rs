@@ -215,6 +215,14 @@ fn trace_stat(python: Python<'_>, path: std::path::PathBuf, options_json: &str) 
     python.detach(|| trace_stat_json(&path, options_json)).map_err(to_python)
 }
 
+/// How the columns of a table of requests are described, and which of them are read, by their places.
+#[pyfunction]
+#[pyo3(signature = (names, description=None))]
+#[allow(clippy::needless_pass_by_value, reason = "Python hands over owned values")]
+fn trace_columns(names: Vec<String>, description: Option<String>) -> PyResult<(String, Vec<usize>)> {
+    ninescope::trace_columns(&names, description.as_deref()).map_err(to_python)
+}
+
 /// The policies of every registry, as JSON.
 #[pyfunction]
 #[pyo3(name = "policies")]
@@ -259,6 +267,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(resolve_drive, module)?)?;
     module.add_function(wrap_pyfunction!(snapshots::check_snapshot, module)?)?;
     module.add_function(wrap_pyfunction!(snapshots::describe_snapshot, module)?)?;
+    module.add_function(wrap_pyfunction!(trace_columns, module)?)?;
     module.add_function(wrap_pyfunction!(trace_stat, module)?)?;
     module.add_function(wrap_pyfunction!(every_policy, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;

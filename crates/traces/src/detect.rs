@@ -4,6 +4,7 @@
 //! one reads more than a twentieth of as many: then the content is ambiguous or mixed, and nothing is guessed.
 
 use super::TraceFormat;
+use super::formats::csv::{self, Header};
 use super::formats::{AnyParser, Head};
 use super::text::{excerpt, is_binary};
 use crate::{LineProblem, TraceError};
@@ -44,15 +45,60 @@ pub(super) fn kind_of_binary(start: &[u8]) -> Option<&'static str> {
     is_binary(&start[..start.len().min(SHOWN)]).then_some("it is binary, not text")
 }
 
+/// The columns that the first line names, if most lines below go with them, or what is wrong with them.
+fn described(head: &Head<'_>) -> Option<Result<TraceFormat, String>> {
+    let columns = match csv::header_of(head.start) {
+        Header::None => return None,
+        Header::Unclear(problem) => return Some(Err(problem)),
+        Header::Clear(columns) => columns,
+    };
+    let mut parser = csv::Parser::new(columns, head.start).ok()?.below_header();
+    let (mut good, mut bad, mut first) = (0_usize, 0_usize, None);
+    for line in head.lines() {
+        match parser.parse(line) {
+            Ok(_) => good += 1,
+            Err(problem) => {
+                bad += 1;
+                // The header itself is one of them, unless it is a comment.
+                first = first.filter(|_| bad > 2).or(Some((problem, line)));
+            }
+        }
+    }
+    match first {
+        Some((problem, line)) if good == 0 && bad > 1 => {
+            let hint = if problem == LineProblem::UnknownOperation {
+                "; --columns …,read=WORD,write=WORD says its words"
+            } else {
+                ""
+            };
+            Some(Err(format!(
+                "the first line names columns ({columns}), and no line below goes with them: {problem}: `{}`{hint}",
+                excerpt(line)
+            )))
+        }
+        _ if good + 1 < bad => None,
+        _ => Some(Ok(TraceFormat::Csv(columns))),
+    }
+}
+
 /// The format of a trace that begins with `start`, which ends within a line unless it is the whole content.
 pub(super) fn detect(file: &str, start: &[u8], is_whole: bool) -> Result<TraceFormat, TraceError> {
     let head = Head::new(start, is_whole);
+    let mut unclear = None;
+    match described(&head) {
+        Some(Ok(format)) => return Ok(format),
+        Some(Err(problem)) => unclear = Some(problem),
+        None => {}
+    }
     let counts: Vec<_> = TraceFormat::ALL.iter().map(|&format| (format, format.matches(&head))).collect();
     let most = counts.iter().map(|&(_, count)| count).max().unwrap_or(0);
     let is_rival = |&&(_, count): &&(TraceFormat, usize)| count > 0 && count >= most / RIVAL_SHARE;
     let rivals: Vec<_> = counts.iter().filter(is_rival).collect();
     match rivals[..] {
         [&(format, _)] => Ok(format),
+        [] if unclear.is_some() => {
+            Err(TraceError::BadColumns { file: file.to_owned(), problem: unclear.unwrap_or_default() })
+        }
         [] if kind_of_binary(start).is_some() => {
             let kind = kind_of_binary(start).unwrap_or_default();
             let problem = format!("{kind}, and no trace in a format that is known ({})", TraceFormat::names());

@@ -173,6 +173,8 @@ pub enum LineProblem {
     Blank,
     /// The line is a comment. Not broken, only skipped.
     Comment,
+    /// What stands before the requests: names of columns, or a file's own head. Not broken, only skipped, and not counted.
+    Head,
     /// A record of a command that neither reads nor writes. Not broken, only skipped.
     OtherCommand,
     /// A discard where discards are no requests. Not broken, only skipped.
@@ -206,7 +208,10 @@ pub enum LineProblem {
 impl LineProblem {
     /// Whether the line is wrong, as opposed to one that never was a request.
     pub fn is_broken(self) -> bool {
-        !matches!(self, Self::Blank | Self::Comment | Self::OtherCommand | Self::Discard | Self::OtherVolume)
+        !matches!(
+            self,
+            Self::Blank | Self::Comment | Self::Head | Self::OtherCommand | Self::Discard | Self::OtherVolume
+        )
     }
 }
 
@@ -219,6 +224,7 @@ impl fmt::Display for LineProblem {
             Self::Overflow(field) => return write!(formatter, "the {field} is too large"),
             Self::Blank => "the line is blank",
             Self::Comment => "the line is a comment",
+            Self::Head => "it is the head of the file",
             Self::OtherCommand => "the command neither reads nor writes",
             Self::Discard => "the command is a discard",
             Self::OtherVolume => "the volume is not read",

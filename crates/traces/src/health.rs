@@ -44,7 +44,7 @@ pub struct TraceHealth {
 impl TraceHealth {
     /// Counts a line that gives no request.
     pub(super) fn skip(&mut self, place: Place, text: &[u8], problem: LineProblem) {
-        if problem == LineProblem::OtherVolume {
+        if matches!(problem, LineProblem::OtherVolume | LineProblem::Head) {
             return;
         }
         self.skipped_lines += 1;

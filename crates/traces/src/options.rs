@@ -1,7 +1,8 @@
 //! How a trace is to be read.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::formats::csv::CsvColumns;
 use super::{AddressMap, TraceFormat};
 use crate::TraceError;
 
@@ -11,6 +12,9 @@ use crate::TraceError;
 pub struct TraceOptions {
     /// The format; `None`: told from the content.
     pub format: Option<TraceFormat>,
+    /// What the columns of a text are, in place of `format`.
+    #[serde(with = "columns")]
+    pub columns: Option<CsvColumns>,
     /// Whether a broken line or one out of time order is an error, instead of skipped or mended and counted.
     pub strict: bool,
     /// How far a request may be out of order in time and still be put right [requests].
@@ -38,6 +42,7 @@ impl Default for TraceOptions {
     fn default() -> Self {
         Self {
             format: None,
+            columns: None,
             strict: false,
             reorder_window: 1024,
             time_scale: 1.0,
@@ -66,11 +71,37 @@ impl TraceOptions {
             let problem = "a trace is read at least once".to_owned();
             return Err(TraceError::BadOption { option: "loop", problem });
         }
+        // The format that was found in a first pass is that of the columns.
+        if let Some(format) =
+            self.format.filter(|&format| self.columns.is_some_and(|own| format != TraceFormat::Csv(own)))
+        {
+            let problem =
+                format!("they describe a text, and its format is said to be {format}; leave one of the two away");
+            return Err(TraceError::BadOption { option: "columns", problem });
+        }
         Ok(())
     }
 
     /// The same for looking at the trace itself, as stamped, once.
     pub(super) fn for_one_pass(&self) -> Self {
         Self { time_scale: 1.0, loop_count: 1, closed_loop: false, ..self.clone() }
+    }
+}
+
+/// Columns as the text that describes them.
+mod columns {
+    use super::{CsvColumns, Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(columns: &Option<CsvColumns>, serializer: S) -> Result<S::Ok, S::Error> {
+        match columns {
+            Some(columns) => serializer.collect_str(columns),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<CsvColumns>, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        let parse = |text: String| CsvColumns::parse_option(&text).map_err(serde::de::Error::custom);
+        text.map(parse).transpose()
     }
 }

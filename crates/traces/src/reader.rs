@@ -86,6 +86,11 @@ impl TraceReader {
         self.first_pass.as_ref().unwrap_or(&self.records.health)
     }
 
+    /// What the trace does not say and is assumed, and what of it is not read.
+    pub fn remarks(&self) -> Vec<String> {
+        self.records.remarks()
+    }
+
     /// The volumes found so far, in the latest pass.
     pub fn volumes(&self) -> &[TraceVolume] {
         self.records.volumes()

@@ -38,7 +38,8 @@ impl Records {
             return Err(TraceError::Empty { file });
         }
         let start = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(start);
-        let format = options.format.map_or_else(|| detect(&file, start, is_whole), Ok)?;
+        let named = options.columns.map(TraceFormat::Csv).or(options.format);
+        let format = named.map_or_else(|| detect(&file, start, is_whole), Ok)?;
         let parser = AnyParser::new(format, start)
             .map_err(|error| TraceError::BadColumns { file, problem: error.to_string() })?;
         let binary = kind_of_binary(start);
@@ -63,6 +64,11 @@ impl Records {
     /// The volumes found so far.
     pub fn volumes(&self) -> &[TraceVolume] {
         self.volumes.list()
+    }
+
+    /// What the trace does not say and is assumed, and what of it is not read.
+    pub fn remarks(&self) -> Vec<String> {
+        self.parser.remarks()
     }
 
     pub fn file(&self) -> &str {

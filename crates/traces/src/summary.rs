@@ -50,6 +50,9 @@ pub struct TraceSummary {
     pub max_address: u64,
     /// The trace's format.
     pub format: TraceFormat,
+    /// What the trace does not say and is assumed, and what of it is not read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// Lines or records that gave no request.
     pub skipped_lines: u64,
     /// Those of them that are broken.
@@ -200,6 +203,7 @@ impl Tally {
             time_resolution_ns: self.resolution_ns,
             max_address: self.highest_end * SECTOR_BYTES,
             format: reader.format(),
+            remarks: reader.remarks(),
             skipped_lines: health.skipped_lines,
             broken_lines: health.broken_lines,
             other_commands: health.other_commands,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ninescope.cli import run_options as options
-from ninescope.cli.common import Strict, TraceFormat, naming_stdin
+from ninescope.cli.common import Strict, TraceColumns, TraceFormat, naming_stdin
 
 
 def check(
@@ -29,6 +29,7 @@ def check(
     set_: options.Set = None,
     strict: Strict = False,
     format_: TraceFormat = None,
+    columns: TraceColumns = None,
 ) -> None:
     """Say what a file is and what is wrong with it. Exits with 2 where something is."""
     from pathlib import Path
@@ -44,7 +45,7 @@ def check(
             path = name = file if Path(file).is_dir() else existing(file, "file")
         with naming_stdin({"trace": path, "name": file}):
             given = drive_of(drive, set_ or []).request() if drive or set_ else None
-            verdict = check(path, drive=given, strict=strict, format=format_)
+            verdict = check(path, drive=given, strict=strict, format=format_, columns=columns)
     print(f"{name}: {verdict.kind}, OK")
     for note in verdict.notes:
         print(f"  {note}")

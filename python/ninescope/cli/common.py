@@ -19,6 +19,14 @@ TraceFormat = Annotated[
     str | None,
     typer.Option("--format", metavar="NAME", help="The trace's format, where guessing is wrong."),
 ]
+TraceColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="KEY=COLUMN:UNIT,...",
+        help="What a text's or a Parquet's columns are: time=ts:us,op=kind,offset=lba:sector,size=len:B.",
+    ),
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse a trace with lines that cannot be read.")]
 Volume = Annotated[
     list[str] | None, typer.Option("--volume", metavar="NAME", help="Only this volume; repeatable.")

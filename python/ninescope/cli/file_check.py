@@ -49,25 +49,29 @@ def check(
     drive: Mapping[str, Any] | None = None,
     strict: bool = False,
     format: str | None = None,  # noqa: A002
+    columns: str | None = None,
 ) -> Verdict:
     """Say what a file is; a ConfigError says what is wrong with it.
 
     `drive` is that which a job is for (the `drive` and `set` of a run), where a default one will not do.
     `strict` refuses a trace with lines that cannot be read, which are otherwise told. `format` says that the
-    file is a trace, and of which format. A folder is a result or a lake.
+    file is a trace, and of which format, `columns` what the columns of one are. A folder is a result or a lake.
     """
     place = Path(path)
-    if format is None and place.is_dir():
+    is_open = format is None and columns is None
+    if is_open and place.is_dir():
         return _folder(place)
-    if format is None and (place.suffix == SUFFIX or is_snapshot(path)):
+    if is_open and (place.suffix == SUFFIX or is_snapshot(path)):
         return Verdict("snapshot", [f"{name}: {text}" for name, text in in_words(check_snapshot(path))])
-    by_name = _by_name(place) if format is None else None
+    by_name = _by_name(place) if is_open else None
     if drive is not None:
         is_of_jobs = by_name is _job or (by_name is _toml and kinds.kind_of(path) is kinds.JOB)
         if not is_of_jobs:
             raise ConfigError(f"{path}: --drive is for a job, which this file is not")
         return _job_or_before_drive(path, drive) if by_name is _toml else _job(path, drive)
-    return by_name(path) if by_name is not None else _trace(path, strict=strict, format=format)
+    if by_name is not None:
+        return by_name(path)
+    return _trace(path, strict=strict, format=format, columns=columns)
 
 
 def _by_name(path: Path) -> Callable[[str], Verdict] | None:
@@ -274,8 +278,14 @@ def _result(path: Path, kind: str) -> Verdict:
 # ---- Traces ----------------------------------------------------------------------------------------------
 
 
-def _trace(path: str, *, strict: bool, format: str | None) -> Verdict:  # noqa: A002
-    stat = trace_stat(path, strict=strict, format=format)
+def _trace(
+    path: str,
+    *,
+    strict: bool,
+    format: str | None,  # noqa: A002
+    columns: str | None,
+) -> Verdict:
+    stat = trace_stat(path, strict=strict, format=format, columns=columns)
     _refuse_damage(path, stat)
     return Verdict(f"trace ({stat['format']})", [f"{stat['requests']:,} requests", *trace_remarks(stat)])
 

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from ninescope.simulation.workload import Workload
 
 
+_OF_FILES = ("format", "columns", "volume", "volumes")
+"""Words of a replay that are about the file of a trace."""
+
+
 def workload_of(
     source: str | None,
     job: dict[str, Any],
@@ -61,7 +65,7 @@ def workload_of(
         return Workload({**trace.words, "name": "-"})
     profile = _profile(source)
     if profile is not None:
-        of_files = {key: value for key, value in replay.items() if key in ("format", "volume", "volumes")}
+        of_files = {key: value for key, value in replay.items() if key in _OF_FILES}
         if of_files:
             raise typer.BadParameter(
                 f"{_options(of_files)} is about trace files, and {source!r} is a profile"

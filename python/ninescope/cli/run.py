@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ninescope.cli import run_options as options
-from ninescope.cli.common import EXIT_INTERRUPTED, Strict, TraceFormat, count, naming_stdin, one_of
+from ninescope.cli.common import (
+    EXIT_INTERRUPTED,
+    Strict,
+    TraceColumns,
+    TraceFormat,
+    count,
+    naming_stdin,
+    one_of,
+)
 from ninescope.cli.given import drive_of, workload_of
 from ninescope.cli.run_output import deliver, run_to_end
 
@@ -45,6 +53,7 @@ def run(
     closed_loop: options.ClosedLoop = False,
     strict: Strict = False,
     format_: TraceFormat = None,
+    columns: TraceColumns = None,
     trims: options.Trims = False,
     volume: options.Volume = None,
     volumes: options.Volumes = None,

@@ -190,6 +190,7 @@ Fua = Annotated[
 
 _JOB = ("rw", "bs", "iodepth", "rwmixread", "size", "random_distribution", "rate_iops", "rate", "fua")
 _REPLAY = (
+    "columns",
     "strict",
     "loop",
     "time_scale",
@@ -228,6 +229,7 @@ class Options:
     closed_loop: bool
     strict: bool
     format_: str | None
+    columns: str | None
     trims: bool
     volume: list[str] | None
     volumes: str | None

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ninescope.cli.common import Strict, TraceFormat, Volume, count, naming_stdin
+from ninescope.cli.common import Strict, TraceColumns, TraceFormat, Volume, count, naming_stdin
 from ninescope.cli.common import time_scale as checked_time_scale
 
 app = typer.Typer(help="Look into traces.", no_args_is_help=True, rich_markup_mode=None)
@@ -22,6 +22,7 @@ def trace_stat(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     strict: Strict = False,
     format_: TraceFormat = None,
+    columns: TraceColumns = None,
     trims: Annotated[bool, typer.Option("--trims", help="Count discards as requests.")] = False,
     volume: Volume = None,
     out: Annotated[
@@ -43,7 +44,7 @@ def trace_stat(
         else:
             path, name = Path(trace_file(file)), Path(file).name
         with naming_stdin({"trace": path, "name": file}):
-            stat = stat_of(path, format=format_, strict=strict, trims=trims, volume=volume or ())
+            stat = stat_of(path, format=format_, columns=columns, strict=strict, trims=trims, volume=volume or ())
         if out is not None:
             _save_trace_stat(stat, name, Path(out))
     if json_:
@@ -82,6 +83,7 @@ def trace_convert(
         ),
     ] = None,
     format_: TraceFormat = None,
+    columns: TraceColumns = None,
     strict: Strict = False,
     requests: Annotated[
         str | None, typer.Option(metavar="N", help="Stop after so many requests (1e6 works).")
@@ -101,6 +103,7 @@ def trace_convert(
     target_format(target, to)  # before a long trace is taken in
     options = {
         "format": format_,
+        "columns": columns,
         "strict": strict,
         "trims": trims,
         "volume": volume or [],
@@ -128,6 +131,7 @@ def trace_profile(
         str | None, typer.Option(metavar="NAME", help="What it stands for; the file's name otherwise.")
     ] = None,
     format_: TraceFormat = None,
+    columns: TraceColumns = None,
     strict: Strict = False,
     trims: Annotated[bool, typer.Option("--trims", help="Take discards too.")] = False,
     volume: Volume = None,
@@ -149,6 +153,7 @@ def trace_profile(
                 name=called,
                 source=[f"reduced from {'standard input' if file == '-' else Path(file).name}"],
                 format=format_,
+                columns=columns,
                 strict=strict,
                 trims=trims,
                 volume=volume or [],

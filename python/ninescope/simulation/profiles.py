@@ -51,10 +51,10 @@ def profile_of(
 ) -> str:
     """Reduce a trace to its profile; return the text of its TOML file.
 
-    `options` say how the trace is read: `format`, `strict`, `trims`, `volume`.
+    `options` say how the trace is read: `format`, `columns`, `strict`, `trims`, `volume`.
     """
-    with as_trace(path) as readable:
-        return _native.profile_of_trace(os.fspath(readable), json.dumps(options), name, list(source))
+    with as_trace(path, options) as (readable, words):
+        return _native.profile_of_trace(os.fspath(readable), json.dumps(words), name, list(source))
 
 
 def profile_text(profile: str | os.PathLike[str]) -> tuple[str, str]:

@@ -64,7 +64,8 @@ def file_remarks(path: str) -> Iterator[str]:
 
 
 def trace_remarks(trace: Mapping[str, Any]) -> Iterator[str]:
-    """Say what a trace reader had to skip or mend."""
+    """Say what a trace reader assumed, and what it had to skip or mend."""
+    yield from trace.get("remarks") or ()
     discards = trace.get("skipped_discards") or 0
     if discards:
         were, them = ("was", "it") if discards == 1 else ("were", "them")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -106,13 +108,13 @@ def convert(
 ) -> Conversion:
     """Write the trace in `source` to `target` ("-": standard output), in the format of its ending or `to`.
 
-    `options` say how it is read: `format`, `strict`, `trims`, `requests`, `time_scale`.
+    `options` say how it is read: `format`, `columns`, `strict`, `trims`, `requests`, `time_scale`.
     """
     format, compression = target_format(target, to)  # noqa: A001
     if target != "-" and Path(target).exists() and os.path.samefile(source, target):
         raise ConfigError(f"{target}: the trace would be written over itself; give OUT another name")
-    with as_trace(source) as path:
-        batches = _native.TraceBatches(os.fspath(path), json.dumps(options))
+    with as_trace(source, options) as (path, words):
+        batches = _native.TraceBatches(os.fspath(path), json.dumps(words))
         written = write(batches, target, format, compression)
         return Conversion(format, *written, health=json.loads(batches.health_json()))
 
@@ -199,30 +201,38 @@ def is_parquet(path: str | os.PathLike[str]) -> bool:
 
 
 @contextlib.contextmanager
-def as_trace(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a file that the engine reads: the same one, or for Parquet a compressed temporary copy."""
+def as_trace(
+    path: str | os.PathLike[str], options: Mapping[str, Any]
+) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Give a file that the engine reads, and how: the same one, or for Parquet a compressed temporary copy."""
     if not is_parquet(path):
-        yield Path(path)
+        yield Path(path), dict(options)
         return
     with tempfile.TemporaryDirectory(prefix="ninescope-") as directory:
-        yield copy_of_parquet(path, directory)
+        copy = copy_of_parquet(path, directory, options.get("columns"))
+        try:
+            yield copy.path, {**options, "columns": copy.columns}
+        except ConfigError as error:  # the copy is gone when somebody reads this
+            raise ConfigError(str(error).replace(os.fspath(copy.path), os.fspath(path))) from None
 
 
 def trace_stat(
     path: str | os.PathLike[str],
     *,
     format: str | None = None,  # noqa: A002
+    columns: str | None = None,
     strict: bool = False,
     trims: bool = False,
     volume: Iterable[str] = (),
 ) -> dict[str, Any]:
     """Read a trace once and say what it contains.
 
-    Discards are counted as requests with `trims`. `volume` names the volumes to look at, all by default.
+    `columns` says what the columns of a text or of Parquet are, where their names do not. Discards are counted
+    as requests with `trims`. `volume` names the volumes to look at, all by default.
     """
-    options = json.dumps({"format": format, "strict": strict, "trims": trims, "volume": list(volume)})
-    with as_trace(path) as readable:
-        stat: dict[str, Any] = json.loads(_native.trace_stat(os.fspath(readable), options))
+    options = {"format": format, "columns": columns, "strict": strict, "trims": trims, "volume": list(volume)}
+    with as_trace(path, options) as (readable, words):
+        stat: dict[str, Any] = json.loads(_native.trace_stat(os.fspath(readable), json.dumps(words)))
     if is_parquet(path):
         stat["format"] = "parquet"
     return stat
@@ -236,8 +246,74 @@ class TemporaryFolder:
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
-def copy_of_parquet(path: str | os.PathLike[str], directory: str) -> Path:
-    """Write the requests of a Parquet file to rows that the engine reads: every operation and nanosecond."""
+class Copy(NamedTuple):
+    """A copy of the requests of a Parquet file that the engine reads."""
+
+    path: Path
+    columns: str | None
+    """What its columns are; None of rows."""
+
+
+def copy_of_parquet(path: str | os.PathLike[str], directory: str, columns: str | None = None) -> Copy:
+    """Write the requests of a Parquet file to a file that the engine reads.
+
+    Those of ninescope's own columns become rows, with every operation and nanosecond. Of others, which say by
+    their names what they are or are described by `columns`, a text is made of those that are read.
+    """
+    schema = _schema(path)
+    if columns is None and all(column in schema for column in COLUMNS):
+        return Copy(_rows_of(path, directory), None)
+    return _text_of(path, directory, schema, columns)
+
+
+def _text_of(
+    path: str | os.PathLike[str], directory: str, schema: Mapping[str, pl.DataType], columns: str | None
+) -> Copy:
+    """Write the columns that are read below a line of all their names, the others' last."""
+    import polars as pl
+
+    name = os.fspath(path)
+    # What has a type of times says its unit by that.
+    times = [column for column, type_ in schema.items() if isinstance(type_, pl.Datetime | pl.Duration)]
+    names = [f"{column}_ns" if column in times and columns is None else column for column in schema]
+    for column in times if columns is not None else ():
+        columns = re.sub(rf"(^|,)time={re.escape(column)}(:\w+|\[\w+\])?(?=,|$)", rf"\1time={column}:ns", columns)
+    try:
+        description, places = _native.trace_columns(names, columns)
+    except ConfigError as error:
+        raise ConfigError(f"{name}: {error}") from None
+    wanted = [list(schema)[place] for place in places]
+    header = [*wanted, *(column for column in schema if column not in wanted)]
+    copy = Path(directory, "parquet.csv.gz")
+    rows = 0
+    with gzip.open(copy, "wb", compresslevel=1) as file:
+        # A comma in a name would be two names, and only words stand in a remark.
+        file.write(",".join(re.sub(r"[^\w.() -]", "_", column) for column in header).encode() + b"\n")
+        for frame in _batches_of(path, wanted):
+            rows += len(frame)
+            shown = [_as_text(frame[column]) for column in wanted]
+            file.write(pl.DataFrame(shown).write_csv(include_header=False).encode())
+    if not rows:
+        raise ConfigError(f"{name}: the trace is empty")
+    return Copy(copy, description)
+
+
+def _as_text(values: pl.Series) -> pl.Series:
+    """Return a column as it stands in a text: numbers without exponents, times in nanoseconds."""
+    import polars as pl
+
+    if isinstance(values.dtype, pl.Datetime):
+        return values.dt.timestamp("ns")
+    if isinstance(values.dtype, pl.Duration):
+        return values.dt.total_nanoseconds()
+    if values.dtype.is_float():
+        whole = values.cast(pl.Int64, strict=False)
+        return whole if (whole.cast(values.dtype) == values).all() else values.round(9).cast(pl.Decimal(38, 9))
+    return values if values.dtype.is_numeric() or values.dtype == pl.Boolean else values.cast(pl.String)
+
+
+def _rows_of(path: str | os.PathLike[str], directory: str) -> Path:
+    """Write the requests of ninescope's own columns to rows."""
     copy = Path(directory, "parquet.rows.zst")
     encoder = _native.TraceEncoder("rows", "zstd")
     requests = 0
@@ -256,22 +332,41 @@ def copy_of_parquet(path: str | os.PathLike[str], directory: str) -> Path:
 
 
 def _frames(path: str | os.PathLike[str]) -> Iterator[pl.DataFrame]:
-    """Read the columns of a trace in batches."""
+    """Read ninescope's own columns in batches."""
+    schema = _schema(path)
+    for column in ("submitted_ns", "lba", "sectors"):
+        if not schema[column].is_integer():
+            raise ConfigError(
+                f"{os.fspath(path)}: the column {column!r} holds {schema[column]}, not whole numbers"
+            )
+    yield from _batches_of(path, COLUMNS)
+
+
+def _schema(path: str | os.PathLike[str]) -> pl.Schema:
+    """Return the columns of a Parquet file and their types."""
+    import polars as pl
+
+    with _in_words(path):
+        return pl.scan_parquet(Path(path), glob=False).collect_schema()
+
+
+def _batches_of(path: str | os.PathLike[str], columns: Iterable[str]) -> Iterator[pl.DataFrame]:
+    """Read columns in batches."""
+    import polars as pl
+
+    with _in_words(path):
+        table = pl.scan_parquet(Path(path), glob=False).select(list(columns))
+        yield from table.collect_batches(chunk_size=_BATCH, maintain_order=True)
+
+
+@contextlib.contextmanager
+def _in_words(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say what polars has against a file with the file's name, on one line."""
     import polars as pl
 
     name = os.fspath(path)
     try:
-        table = pl.scan_parquet(Path(path), glob=False)
-        schema = table.collect_schema()
-        missing = [column for column in COLUMNS if column not in schema]
-        if missing:
-            raise ConfigError(
-                f"{name}: the column {missing[0]!r} is missing; a trace has {', '.join(COLUMNS)}"
-            )
-        for column in ("submitted_ns", "lba", "sectors"):
-            if not schema[column].is_integer():
-                raise ConfigError(f"{name}: the column {column!r} holds {schema[column]}, not whole numbers")
-        yield from table.select(COLUMNS).collect_batches(chunk_size=_BATCH, maintain_order=True)
+        yield
     except pl.exceptions.PolarsError as error:
         raise ConfigError(f"{name}: {str(error).partition(chr(10))[0]}") from error
     except OSError as error:

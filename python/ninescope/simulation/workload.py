@@ -27,6 +27,7 @@ class Workload:
         path: str | os.PathLike[str],
         *,
         format: str | None = None,  # noqa: A002
+        columns: str | None = None,
         strict: bool = False,
         loop: int = 1,
         time_scale: float = 1.0,
@@ -40,9 +41,10 @@ class Workload:
         zone_log: str | os.PathLike[str] | None = None,
         stream: int = 0,
     ) -> Workload:
-        """Replay a trace file (plain, gzip, zstd, bzip2 or xz; Parquet with the columns of `trace convert`).
+        """Replay a trace file (plain, gzip, zstd, bzip2 or xz; Parquet).
 
-        `format` is recognised from the content when it is None. `strict` refuses what is otherwise skipped
+        `format` is recognised from the content when it is None. `columns` says what the columns of a text or
+        of Parquet are where their names do not: "time=ts:us,op=kind,offset=lba:sector,size=len:B". `strict` refuses what is otherwise skipped
         and counted. `loop` replays it so many times; `time_scale` stretches its time stamps; `closed_loop`
         ignores them and keeps `iodepth` requests in flight (by default as many as the drive takes).
 
@@ -65,6 +67,7 @@ class Workload:
         words = {
             "trace": os.fspath(path),
             "format": format,
+            "columns": columns,
             "strict": strict,
             "loop": whole(loop),
             "time_scale": time_scale,
@@ -82,15 +85,16 @@ class Workload:
         from ninescope.common.written import refuse_as_workload
         from ninescope.simulation.traces import TemporaryFolder, copy_of_parquet, is_parquet
 
-        if format is None:
+        if format is None and columns is None:
             refuse_as_workload(Path(path))
         existing(os.fspath(path), "trace")
         # Without its content, which is read when it is run: of nothing only the words can be wrong.
-        _refuse_words({**words, "trace": os.devnull}, of=("workload.", "format:", "volumes", "loop:"))
+        _refuse_words({**words, "trace": os.devnull}, of=("workload.", "format:", "columns:", "volumes", "loop:"))
         if not is_parquet(path):
             return cls(words)
         folder = TemporaryFolder()
-        words["trace"] = os.fspath(copy_of_parquet(path, folder.path))
+        copy = copy_of_parquet(path, folder.path, columns)
+        words |= {"trace": os.fspath(copy.path), "columns": copy.columns}
         return cls({**words, "name": os.path.basename(path), "copied_from": "parquet"}, folder)
 
     @classmethod

@@ -38,6 +38,9 @@ pub struct TraceJob {
     /// Its format; absent: told from its content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
+    /// What its columns are, in place of a format: `time=COLUMN:UNIT,op=COLUMN,offset=COLUMN:UNIT,size=COLUMN:UNIT`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<String>,
     /// Whether skipped and out-of-order lines are errors.
     #[serde(default)]
     pub strict: bool,
@@ -144,7 +147,7 @@ pub struct LoadedTraces {
 }
 
 /// Keys by which whoever reads a trace names what is wrong with how it is to be read.
-const OF_READING: [&str; 4] = ["time_scale", "loop", "format", "volumes"];
+const OF_READING: [&str; 5] = ["time_scale", "loop", "format", "columns", "volumes"];
 
 /// The key that a problem is about, and what it is.
 fn key_of(problem: &str) -> Option<(&str, &str)> {

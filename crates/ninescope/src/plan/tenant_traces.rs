@@ -229,6 +229,7 @@ fn source_of(job: &TraceJob, path: PathBuf) -> WorkloadSource {
     WorkloadSource {
         trace: Some(path),
         format: job.format.clone(),
+        columns: job.columns.clone(),
         strict: job.strict,
         loop_count: job.loop_count,
         time_scale: job.time_scale,

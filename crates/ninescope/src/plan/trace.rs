@@ -157,6 +157,7 @@ impl Trace {
         let path = source.trace.clone().unwrap_or_default();
         let options = TraceOptions {
             format: source.trace_format()?,
+            columns: source.trace_columns()?,
             strict: source.strict,
             time_scale: source.time_scale.unwrap_or(1.0),
             loop_count: source.loop_count.unwrap_or(1),
@@ -195,6 +196,7 @@ impl Trace {
         options.format = Some(summary.format);
         // It names what the file holds, wherever that is put.
         let hash = summary.hash.clone();
+        notes.extend(summary.remarks.iter().map(|remark| format!("trace: {remark}")));
         let chosen =
             summary.volumes.iter().filter(|volume| source.volume.is_empty() || source.volume.contains(&volume.name));
         let several = chosen.count() > 1;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use ninescope_generators::{HostCacheConfig, JobConfig, ZoneLogConfig};
 use ninescope_model::units::Bytes;
-use ninescope_traces::{TraceError, TraceFormat};
+use ninescope_traces::{CsvColumns, TraceError, TraceFormat};
 use serde::Deserialize;
 
 use super::{keyed, read_text};
@@ -26,6 +26,8 @@ pub struct WorkloadSource {
     pub name: Option<String>,
     /// The trace's format; absent: found out from its content.
     pub format: Option<String>,
+    /// What its columns are, in place of a format.
+    pub columns: Option<String>,
     /// Whether skipped and out-of-order lines are errors.
     pub strict: bool,
     /// How often the trace is replayed.
@@ -184,6 +186,15 @@ impl WorkloadSource {
     pub fn trace_format(&self) -> Result<Option<TraceFormat>, Error> {
         let parse = |name: &String| name.parse().map_err(|error: TraceError| Error::Input(error.to_string()));
         self.format.as_ref().map(parse).transpose()
+    }
+
+    /// What the trace's columns are, where they are described.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with what is wrong with the description.
+    pub fn trace_columns(&self) -> Result<Option<CsvColumns>, Error> {
+        let parse = |text: &String| CsvColumns::parse_option(text).map_err(|error| Error::Input(error.to_string()));
+        self.columns.as_ref().map(parse).transpose()
     }
 }
 

@@ -92,7 +92,7 @@ impl FormatParser for Parser {
         Self { event: if has(QUEUE) && !has(ISSUE) { QUEUE } else { ISSUE } }
     }
 
-    fn record_bytes(header: &[u8]) -> usize {
+    fn record_bytes(&self, header: &[u8]) -> usize {
         Header::new(header).map_or(header.len(), |header| header.record_bytes())
     }
 
@@ -174,7 +174,7 @@ mod tests {
         for (version, is_big) in [(7, false), (7, true), (8, false), (8, true)] {
             for (category, op) in [(0, Op::Read), (CATEGORY_WRITE, Op::Write), (CATEGORY_DISCARD, Op::Trim)] {
                 let bytes = record(version, [5, 8, 4096, ISSUE | category, 8 << 20 | 16], b"abc", is_big);
-                assert_eq!(Parser::record_bytes(&bytes[..HEADER_BYTES_8.min(bytes.len())]), bytes.len());
+                assert_eq!(Parser::new(&bytes).record_bytes(&bytes[..HEADER_BYTES_8.min(bytes.len())]), bytes.len());
                 let parsed = Parser::new(&bytes).parse(&bytes).expect("good");
                 assert_eq!((parsed.time_ns, parsed.lba, parsed.sectors, parsed.op), (5, 8, 8, op));
                 assert_eq!(Parser::volume(&bytes, parsed.device), "8,16");

@@ -5,20 +5,25 @@
 //! its unit in brackets where it is one of `time` (s, ms, us, ns, filetime), `offset` and `size` (B, sector, KiB, MiB,
 //! also with a number before it: 512B, 4KiB). Further keys: `device`, a column that tells volumes apart; `stream`, one of the
 //! numbers of streams that the host names for writes; `read`,
-//! `write` and `trim`, the words of the operations where they are not the usual ones; `sep`, one of comma, semicolon,
+//! `write`, `trim` and `flush`, the words of the operations where they are not the usual ones; `sep`, one of comma, semicolon,
 //! tab, blanks; `header`, the number of lines to skip. Without `time` all requests have the same time, without `op` all
-//! are reads.
+//! are reads. `COLUMN:UNIT` is the same as `COLUMN[UNIT]`, and a unit that the column's name says may be left out.
+
+mod names;
+
+pub(crate) use names::Header;
 
 use std::fmt;
 use std::str::FromStr;
 
 use ninescope_model::Op;
 
-use crate::LineProblem;
 use crate::fields::{decimal, integer, key_of};
 use crate::record::TraceRecord;
+use crate::text::excerpt;
+use crate::{LineProblem, TraceError};
 
-const NAME_BYTES: usize = 24;
+const NAME_BYTES: usize = 40;
 const WORD_BYTES: usize = 8;
 const COLUMN_MAX: u16 = 1000;
 
@@ -91,9 +96,13 @@ struct Measured {
 
 impl Measured {
     fn parse(key: &str, text: &str, unit_of: fn(&str) -> Option<u32>, units: &str) -> Result<Self, ColumnError> {
-        let parts = text.strip_suffix(']').and_then(|text| text.split_once('['));
-        let (column, unit) = parts
-            .ok_or_else(|| ColumnError(format!("{key}: `{text}` has no unit; write COLUMN[UNIT], one of {units}")))?;
+        let bracketed = || text.strip_suffix(']').and_then(|text| text.split_once('['));
+        let Some((column, unit)) = bracketed().or_else(|| text.rsplit_once(':')) else {
+            let unit = names::unit_of(text, key == "time").ok_or_else(|| {
+                ColumnError(format!("{key}: `{text}` has no unit; write COLUMN:UNIT or COLUMN[UNIT], one of {units}"))
+            })?;
+            return Ok(Self { column: text.parse()?, unit });
+        };
         let unit_value =
             unit_of(unit).ok_or_else(|| ColumnError(format!("{key}: `{unit}` is no unit; write one of {units}")))?;
         Ok(Self { column: column.parse()?, unit: unit_value })
@@ -115,7 +124,7 @@ fn byte_unit(unit: &str) -> Option<u32> {
     let digits = unit.bytes().take_while(u8::is_ascii_digit).count();
     let number: u32 = if digits == 0 { 1 } else { unit[..digits].parse().ok()? };
     let scale = match &unit[digits..] {
-        "B" => 1,
+        "B" | "byte" | "bytes" => 1,
         "sector" | "sectors" => 512,
         "KiB" => 1 << 10,
         "MiB" => 1 << 20,
@@ -139,8 +148,8 @@ pub struct CsvColumns {
     size: Measured,
     device: Option<Column>,
     stream: Option<Column>,
-    /// The words for reading, writing and trimming; the usual ones where none is named.
-    words: [Option<Word<WORD_BYTES>>; 3],
+    /// The words for reading, writing, trimming and flushing; the usual ones where none is named.
+    words: [Option<Word<WORD_BYTES>>; 4],
 }
 
 /// What is wrong with a description of columns.
@@ -153,11 +162,20 @@ impl fmt::Display for ColumnError {
     }
 }
 
-const WORD_KEYS: [&str; 3] = ["read", "write", "trim"];
+const WORD_KEYS: [&str; 4] = ["read", "write", "trim", "flush"];
 
 impl CsvColumns {
     /// An example of a description.
     pub const EXAMPLE: &'static str = "time=1[us],op=2,offset=3[B],size=4[B]";
+
+    /// The columns that an option describes.
+    ///
+    /// # Errors
+    /// What is wrong with the description, with the option's name.
+    pub fn parse_option(text: &str) -> Result<Self, TraceError> {
+        text.parse()
+            .map_err(|error: ColumnError| TraceError::BadOption { option: "columns", problem: error.to_string() })
+    }
 }
 
 impl FromStr for CsvColumns {
@@ -165,7 +183,7 @@ impl FromStr for CsvColumns {
 
     fn from_str(text: &str) -> Result<Self, ColumnError> {
         let (mut separator, mut header, mut time, mut op) = (b',', None, None, None);
-        let (mut offset, mut size, mut device, mut stream, mut words) = (None, None, None, None, [None; 3]);
+        let (mut offset, mut size, mut device, mut stream, mut words) = (None, None, None, None, [None; 4]);
         let mut seen = Vec::new();
         for part in text.split(',') {
             let (key, value) = part
@@ -195,7 +213,7 @@ impl FromStr for CsvColumns {
                 }
                 _ => {
                     let index = WORD_KEYS.iter().position(|word| *word == key).ok_or_else(|| {
-                        let keys = "time, op, offset, size, device, stream, read, write, trim, sep, header";
+                        let keys = "time, op, offset, size, device, stream, read, write, trim, flush, sep, header";
                         ColumnError(format!("`{key}` is not one of {keys}"))
                     })?;
                     words[index] = Some(Word::new(value)?);
@@ -253,43 +271,169 @@ pub(crate) struct Parser {
     places: [Option<u16>; VALUES],
     /// Lines yet to be skipped.
     header: u32,
+    /// The names of columns that are not read.
+    unread: Vec<String>,
 }
 
-impl Parser {
-    /// A parser for content that begins with `start`, whose first line names columns that are given by name.
-    pub fn new(columns: CsvColumns, start: &[u8]) -> Result<Self, ColumnError> {
-        let wanted = [
-            columns.time.map(|time| time.column),
-            columns.op,
-            Some(columns.offset.column),
-            Some(columns.size.column),
-            columns.device,
-            columns.stream,
-        ];
-        let first = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+/// The lines of `start` that may name the columns, with their numbers from 1 on: the first with text that is no comment, and
+/// the first one if it is a comment.
+fn headers(start: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+    let lines = || start.split(|&byte| byte == b'\n').zip(1..).map(|(line, number)| (number, line.trim_ascii()));
+    let text = lines().find(|(_, line)| line.first().is_some_and(|&first| first != b'#'));
+    let comment =
+        lines().find(|(_, line)| !line.is_empty()).and_then(|(number, line)| Some((number, line.strip_prefix(b"#")?)));
+    text.into_iter().chain(comment)
+}
+
+/// The header of a text that names its columns so that nobody has to say what they are.
+pub(crate) fn header_of(start: &[u8]) -> Header {
+    let mut unclear = Header::None;
+    for (_, line) in headers(start) {
+        match Header::of(line) {
+            Header::Clear(columns) => return Header::Clear(CsvColumns { header: None, ..columns }.numbered(start)),
+            Header::Unclear(problem) => unclear = Header::Unclear(problem),
+            Header::None => {}
+        }
+    }
+    unclear
+}
+
+impl CsvColumns {
+    /// The columns of a table whose names are known: those that are read, by their places from 0 on, and their description for a
+    /// text that holds these alone, in that order and below one line of names. Without a description the names say it.
+    ///
+    /// # Errors
+    /// What is wrong with the description or the names, with the option's name.
+    pub fn of_table(names: &[String], description: Option<&str>) -> Result<(Self, Vec<usize>), TraceError> {
+        let wrong = |error: ColumnError| {
+            let problem = error.0.strip_prefix("columns: ").unwrap_or(&error.0).to_owned();
+            TraceError::BadOption { option: "columns", problem }
+        };
+        let columns = description.map_or_else(|| names::resolve(names).map_err(wrong), Self::parse_option)?;
+        let mut read = Vec::new();
+        let mut taken = |key: &str, column: Column| -> Result<Column, ColumnError> {
+            let place = match column {
+                Column::Number(number) => Some(usize::from(number) - 1).filter(|&place| place < names.len()),
+                Column::Name(name) => names.iter().position(|own| own.as_bytes().eq_ignore_ascii_case(name.as_bytes())),
+            };
+            let place = place.ok_or_else(|| absent(key, column, names.iter().map(String::as_bytes)))?;
+            let at = read.iter().position(|&known| known == place).unwrap_or(read.len());
+            if at == read.len() {
+                read.push(place);
+            }
+            Ok(Column::Number(at as u16 + 1))
+        };
+        let mut again = columns;
+        again.header = Some(1);
+        again.separator = b',';
+        let mut place =
+            |key: &str, column: Option<Column>| column.map(|column| taken(key, column)).transpose().map_err(wrong);
+        let time = place("time", columns.time.map(|time| time.column))?;
+        again.time = columns.time.zip(time).map(|(time, column)| Measured { column, ..time });
+        again.op = place("op", columns.op)?;
+        again.offset.column = place("offset", Some(columns.offset.column))?.unwrap_or(columns.offset.column);
+        again.size.column = place("size", Some(columns.size.column))?.unwrap_or(columns.size.column);
+        again.device = place("device", columns.device)?;
+        again.stream = place("stream", columns.stream)?;
+        Ok((again, read))
+    }
+
+    fn wanted(&self) -> [(&'static str, Option<Column>); VALUES] {
+        [
+            ("time", self.time.map(|time| time.column)),
+            ("op", self.op),
+            ("offset", Some(self.offset.column)),
+            ("size", Some(self.size.column)),
+            ("device", self.device),
+            ("stream", self.stream),
+        ]
+    }
+
+    /// The same with the number of lines to skip, where no column is given by its name.
+    fn numbered(self, start: &[u8]) -> Self {
+        let has_names = self.wanted().iter().any(|(_, column)| matches!(column, Some(Column::Name(_))));
+        let skipped =
+            headers(start).find(|(_, line)| matches!(Header::of(line), Header::Clear(_))).map(|(number, _)| number);
+        Self { header: skipped.filter(|&lines| !has_names || lines > 1), ..self }
+    }
+
+    /// The place of each value's column by a line of names, and whether one is given by its name.
+    fn places(&self, line: &[u8]) -> Result<([Option<u16>; VALUES], bool), ColumnError> {
         let mut has_names = false;
         let mut places = [None; VALUES];
-        for (place, column) in places.iter_mut().zip(wanted) {
+        for (place, (key, column)) in places.iter_mut().zip(self.wanted()) {
             *place = match column {
                 None => None,
                 Some(Column::Number(number)) => Some(number - 1),
                 Some(Column::Name(name)) => {
                     has_names = true;
                     let is_it = |field: &[u8]| field.eq_ignore_ascii_case(name.as_bytes());
-                    let found = fields(first, columns.separator).take(COLUMN_MAX.into()).position(is_it);
-                    let absent = || ColumnError(format!("the first line has no column `{name}`"));
-                    Some(found.ok_or_else(absent)? as u16)
+                    let found = fields(line, self.separator).take(COLUMN_MAX.into()).position(is_it);
+                    Some(found.ok_or_else(|| absent(key, Column::Name(name), fields(line, self.separator)))? as u16)
                 }
             };
         }
-        let header = columns.header.unwrap_or(0).max(u32::from(has_names));
-        Ok(Self { columns, places, header })
+        Ok((places, has_names))
+    }
+}
+
+/// The error for a column that a line of names does not have.
+fn absent<'a>(key: &str, column: Column, names: impl Iterator<Item = &'a [u8]>) -> ColumnError {
+    const SHOWN: usize = 24;
+    let names: Vec<_> = names.take(SHOWN).map(|name| format!("`{}`", excerpt(name))).collect();
+    ColumnError(format!("columns: {key}: the first line has no column `{column}`; it has {}", names.join(", ")))
+}
+
+impl Parser {
+    /// A parser for content that begins with `start`, whose first line names columns that are given by name.
+    pub fn new(columns: CsvColumns, start: &[u8]) -> Result<Self, ColumnError> {
+        let mut problem = None;
+        for (number, line) in headers(start).chain(std::iter::once((1, &b""[..]))) {
+            match columns.places(line) {
+                Ok((places, has_names)) => {
+                    let header = columns.header.unwrap_or(0).max(if has_names { number } else { 0 });
+                    let is_read = |index: usize| places.contains(&Some(index as u16));
+                    let names =
+                        fields(line, columns.separator).enumerate().filter(|(index, _)| header > 0 && !is_read(*index));
+                    let unread = names.map(|(_, name)| excerpt(name)).filter(|name| !name.is_empty()).collect();
+                    return Ok(Self { columns, places, header, unread });
+                }
+                Err(error) => problem = problem.or(Some(error)),
+            }
+        }
+        Err(problem.unwrap_or_else(|| ColumnError("the text is empty".to_owned())))
+    }
+
+    /// The same for lines that stand below the names.
+    pub fn below_header(self) -> Self {
+        Self { header: 0, ..self }
+    }
+
+    /// What the columns do not say, and which are not read.
+    pub fn remarks(&self) -> Vec<String> {
+        const SHOWN: usize = 24;
+        let mut remarks = Vec::new();
+        if self.columns.time.is_none() {
+            remarks.push("no column is the time: all requests come at once".to_owned());
+        }
+        if self.columns.op.is_none() {
+            remarks.push("no column is the operation: all requests are taken as reads".to_owned());
+        }
+        if !self.unread.is_empty() {
+            let more = self.unread.len().saturating_sub(SHOWN);
+            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            remarks.push(format!(
+                "columns that are not read: {}{more}",
+                self.unread[..self.unread.len().min(SHOWN)].join(", ")
+            ));
+        }
+        remarks
     }
 
     pub fn parse(&mut self, line: &[u8]) -> Result<TraceRecord, LineProblem> {
         if self.header > 0 {
             self.header -= 1;
-            return Err(LineProblem::Comment);
+            return Err(LineProblem::Head);
         }
         match line.trim_ascii().first() {
             None => return Err(LineProblem::Blank),
@@ -304,6 +448,10 @@ impl Parser {
             None => 0,
         };
         let op = if self.columns.op.is_some() { self.operation(value(OP, "operation")?)? } else { Op::Read };
+        if op == Op::Flush {
+            let device = if self.columns.device.is_some() { key_of(value(DEVICE, "device")?) } else { 0 };
+            return TraceRecord::from_sectors(time_ns, device, 0, 0, op);
+        }
         let measure = |index, name, unit: u32| {
             integer(value(index, name)?, name)?.checked_mul(unit.into()).ok_or(LineProblem::Overflow(name))
         };
@@ -337,16 +485,31 @@ impl Parser {
     }
 
     fn operation(&self, text: &[u8]) -> Result<Op, LineProblem> {
-        const USUAL: [&[&str]; 3] = [&["r", "read", "rd"], &["w", "write", "wr"], &["d", "discard", "trim", "unmap"]];
+        const USUAL: [&[&str]; 4] = [
+            &["r", "read", "rd"],
+            &["w", "write", "wr"],
+            &["d", "discard", "trim", "unmap"],
+            &["f", "flush", "sync", "fsync", "fdatasync"],
+        ];
         let is_any = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()));
         let named = self.columns.words.iter().any(Option::is_some);
         let is = |index: usize| match self.columns.words[index] {
-            Some(word) => text == word.as_bytes(),
+            Some(word) => is_word(text, word.as_bytes()),
             None => !named && is_any(USUAL[index]),
         };
-        let index = (0..3).find(|&index| is(index)).ok_or(LineProblem::UnknownOperation)?;
-        Ok([Op::Read, Op::Write, Op::Trim][index])
+        let index = (0..4).find(|&index| is(index)).ok_or(LineProblem::UnknownOperation)?;
+        Ok([Op::Read, Op::Write, Op::Trim, Op::Flush][index])
     }
+}
+
+/// Whether `text` is the word of an operation; a flag may be written as `true` and `false` too.
+fn is_word(text: &[u8], word: &[u8]) -> bool {
+    text == word
+        || match word {
+            b"0" => text.eq_ignore_ascii_case(b"false"),
+            b"1" => text.eq_ignore_ascii_case(b"true"),
+            _ => false,
+        }
 }
 
 /// The fields of a line without the blanks and quotation marks around them.
@@ -384,10 +547,84 @@ mod tests {
     fn columns_are_found_by_name() {
         let text = "when,what,where,length\n5,read,0,512\n";
         let mut parser = parser("time=When[ms],op=what,offset=where[B],size=length[B]", text).expect("good");
-        assert_eq!(parser.parse(b"when,what,where,length"), Err(LineProblem::Comment));
+        assert_eq!(parser.parse(b"when,what,where,length"), Err(LineProblem::Head));
         assert_eq!(parser.parse(b"5,read,0,512").map(|record| record.time_ns), Ok(5_000_000));
         let absent = Parser::new("offset=place[B],size=1[B]".parse().expect("good"), text.as_bytes());
-        assert_eq!(absent.err(), Some(ColumnError("the first line has no column `place`".to_owned())));
+        let problem = "columns: offset: the first line has no column `place`; it has `when`, `what`, `where`, `length`";
+        assert_eq!(absent.err(), Some(ColumnError(problem.to_owned())));
+    }
+
+    #[test]
+    fn units_may_follow_a_colon_or_stand_in_the_name() {
+        let text = "ts,kind,lba,len_bytes\n5,F,,\n5,D,8,8192\n";
+        let mut parser = parser("time=ts:us,op=kind,offset=lba:sectors,size=len_bytes", text).expect("good");
+        assert_eq!(parser.parse(b"ts,kind,lba,len_bytes"), Err(LineProblem::Head));
+        let flush = parser.parse(b"5,F,,").expect("a flush has no place");
+        assert_eq!((flush.op, flush.sectors, flush.time_ns), (Op::Flush, 0, 5000));
+        let trim = parser.parse(b"5,D,8,8192").expect("good");
+        assert_eq!((trim.op, trim.lba, trim.sectors), (Op::Trim, 8, 16));
+        assert_eq!(read("op=2,offset=3:4KiB,size=1:sector", "2,w,1"), Ok((0, 8, 2, Op::Write)));
+    }
+
+    #[test]
+    fn a_header_may_stand_below_comments_or_be_one() {
+        for (text, lines) in [
+            ("# made by hand\n\ntime_us,op,lba,sectors,latency\n7,W,8,8,3\n", 3),
+            ("# time_us,op,lba,sectors,latency\n7,W,8,8,3\n", 1),
+            ("time_us,op,lba,sectors,latency\n7,W,8,8,3\n", 1),
+            ("\"time (us)\",op,lba,sectors,latency\n7,W,8,8,3\n", 1),
+        ] {
+            let Header::Clear(columns) = header_of(text.as_bytes()) else { panic!("{text}") };
+            let mut parser = Parser::new(columns, text.as_bytes()).expect("good");
+            let parsed: Vec<_> = text.lines().map(|line| parser.parse(line.as_bytes())).collect();
+            assert!(parsed[..lines].iter().all(|line| *line == Err(LineProblem::Head)), "{text}: {parsed:?}");
+            let record = parsed[lines].expect("good");
+            assert_eq!((record.time_ns, record.op, record.lba, record.sectors), (7000, Op::Write, 8, 8));
+            assert_eq!(parser.remarks(), ["columns that are not read: latency"]);
+            assert_eq!(columns.to_string().parse(), Ok(columns), "{columns}");
+        }
+    }
+
+    #[test]
+    fn the_columns_of_a_table_are_counted_among_those_that_are_read() {
+        let names: Vec<_> = ["id", "ts_us", "note", "sectors", "lba", "op"].map(str::to_owned).into();
+        let of =
+            |description| CsvColumns::of_table(&names, description).map(|(columns, read)| (columns.to_string(), read));
+        let by_names = ("time=1[us],op=2,offset=3[512B],size=4[512B],header=1".to_owned(), vec![1, 5, 4, 3]);
+        assert_eq!(of(None).map_err(|error| error.to_string()), Ok(by_names));
+        let described = of(Some("offset=LBA:4KiB,size=4:B,device=note,op=op")).map_err(|error| error.to_string());
+        assert_eq!(described, Ok(("op=1,offset=2[4096B],size=3[1B],device=4,header=1".to_owned(), vec![5, 4, 3, 2])));
+        for (description, problem) in [
+            (
+                "offset=where:B,size=4:B",
+                "columns: offset: the first line has no column `where`; it has `id`, `ts_us`, `note`,",
+            ),
+            ("offset=7:B,size=4:B", "columns: offset: the first line has no column `7`; it has `id`"),
+            ("offset=7,size=4:B", "columns: offset: `7` has no unit"),
+        ] {
+            let error = of(Some(description)).expect_err(description).to_string();
+            assert!(error.starts_with(problem), "{error}");
+        }
+        let error = CsvColumns::of_table(&["a".to_owned()], None).expect_err("says nothing").to_string();
+        assert!(error.starts_with("columns: the columns are `a`: none says that it is the time"), "{error}");
+    }
+
+    #[test]
+    fn what_columns_do_not_say_is_told() {
+        let parser = parser("offset=2:B,size=3:B", "7,8,512").expect("good");
+        let told = [
+            "no column is the time: all requests come at once",
+            "no column is the operation: all requests are taken as reads",
+        ];
+        assert_eq!(parser.remarks(), told);
+    }
+
+    #[test]
+    fn a_flag_may_be_a_word() {
+        let columns = "op=1,offset=2:B,size=3:B,read=0,write=1";
+        for (text, op) in [("0", Op::Read), ("False", Op::Read), ("1", Op::Write), ("true", Op::Write)] {
+            assert_eq!(read(columns, &format!("{text},0,512")).map(|(.., op)| op), Ok(op));
+        }
     }
 
     #[test]
@@ -416,7 +653,10 @@ mod tests {
             ("offset=1[B],size=2[B],colour=3", "`colour` is not one of"),
             ("offset=1[B],size=2[B],read=1", "op is missing"),
             ("offset=1[B],size=2[B],header=-1", "header: `-1`"),
-            ("offset=a name that is far too long[B],size=2[B]", "does not have 1 to 24 bytes"),
+            ("offset=a name that is longer than what is kept of one[B],size=2[B]", "does not have 1 to 40 bytes"),
+            ("time=ts,offset=1:B,size=2:B", "time: `ts` has no unit; write COLUMN:UNIT"),
+            ("time=lba,offset=1:B,size=2:B", "time: `lba` has no unit"),
+            ("offset=lba:furlong,size=2:B", "offset: `furlong` is no unit"),
         ] {
             let error = text.parse::<CsvColumns>().expect_err(text).to_string();
             assert!(error.starts_with(message) || error.contains(message), "{text}: {error}");

@@ -22,8 +22,8 @@ pub(super) trait FormatParser: Sized {
     /// The request on a line, or in a record.
     fn parse(&mut self, content: &[u8]) -> Result<TraceRecord, LineProblem>;
 
-    /// The length of the record that begins with `header`, which is as long as a record is at least.
-    fn record_bytes(header: &[u8]) -> usize {
+    /// The length of the next record, which begins with `header`; that is as long as a record is at least.
+    fn record_bytes(&self, header: &[u8]) -> usize {
         header.len()
     }
 
@@ -35,6 +35,11 @@ pub(super) trait FormatParser: Sized {
     /// What `content`, whose request is of volume `device`, calls the volume.
     fn volume(_content: &[u8], device: u64) -> String {
         device.to_string()
+    }
+
+    /// What traces in this format do not say, and what is assumed instead.
+    fn assumes() -> &'static [&'static str] {
+        &[]
     }
 }
 
@@ -109,10 +114,10 @@ macro_rules! trace_formats {
                 }
             }
 
-            /// The length of the record that begins with `header`.
+            /// The length of the next record, which begins with `header`.
             pub fn record_bytes(&self, header: &[u8]) -> usize {
                 match self {
-                    $(Self::$variant(_) => <$module::Parser as FormatParser>::record_bytes(header),)+
+                    $(Self::$variant(parser) => parser.record_bytes(header),)+
                     Self::Csv(_) => header.len(),
                 }
             }
@@ -123,6 +128,15 @@ macro_rules! trace_formats {
                     $(Self::$variant(_) => <$module::Parser as FormatParser>::volume(content, device),)+
                     Self::Csv(parser) => parser.volume(content, device),
                 }
+            }
+
+            /// What the trace does not say and is assumed, and what of it is not read.
+            pub fn remarks(&self) -> Vec<String> {
+                let assumed = match self {
+                    $(Self::$variant(_) => <$module::Parser as FormatParser>::assumes(),)+
+                    Self::Csv(parser) => return parser.remarks(),
+                };
+                assumed.iter().map(|&text| text.to_owned()).collect()
             }
         }
     };

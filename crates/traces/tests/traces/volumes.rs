@@ -111,7 +111,7 @@ fn what_can_be_two_formats_is_not_guessed() {
         b"a,b\n1,2\n",
         TraceOptions { format: "csv:offset=place[B],size=b[B]".parse().ok(), ..TraceOptions::default() },
     );
-    assert_eq!(absent, "memory:1: the first line has no column `place`");
+    assert_eq!(absent, "memory:1: columns: offset: the first line has no column `place`; it has `a`, `b`");
 }
 
 #[test]

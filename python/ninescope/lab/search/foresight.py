@@ -230,7 +230,7 @@ def _reads(source: Source) -> float | None:
     if source.kind == "trace" and isinstance(source.what, File):
         words = source.words
         known = None if "volumes" in words else words.get("volume", "")
-        return None if known is None else _trace_reads(source.what.path, words.get("format"), known)
+        return None if known is None else _trace_reads(source.what.path, words.get("format"), words.get("columns"), known)
     return None
 
 
@@ -256,11 +256,11 @@ def _drawn_reads(text: str, name: str) -> float:
 
 
 @functools.lru_cache(maxsize=64)
-def _trace_reads(path: str, form: str | None, volume: str) -> float | None:
+def _trace_reads(path: str, form: str | None, columns: str | None, volume: str) -> float | None:
     if Path(path).stat().st_size > _TRACE_BYTES:
         return None
     try:
-        stat = trace_stat(path, format=form, volume=[volume] if volume else [])
+        stat = trace_stat(path, format=form, columns=columns, volume=[volume] if volume else [])
     except ValueError:  # a run will say what is wrong with it
         return None
     both = stat["reads"] + stat["writes"]

@@ -24,14 +24,14 @@ JOB_WORDS = (
 )  # fmt: skip
 """Words of fio that make a job where they stand alone; more of them can stand in a table `job`."""
 REPLAY_WORDS = (
-    "format", "strict", "loop", "time_scale", "closed_loop", "iodepth", "trims", "volume", "volumes",
+    "format", "columns", "strict", "loop", "time_scale", "closed_loop", "iodepth", "trims", "volume", "volumes",
     "addresses", "host_cache", "zone_log", "stream",
 )  # fmt: skip
 """How a trace or a profile is replayed, as `Workload.trace` takes it."""
 PROFILE_WORDS = (
     "requests",
     "seed",
-    *(word for word in REPLAY_WORDS if word not in ("format", "volume", "volumes")),
+    *(word for word in REPLAY_WORDS if word not in ("format", "columns", "volume", "volumes")),
 )
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "trace": REPLAY_WORDS,
