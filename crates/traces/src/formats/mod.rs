@@ -3,6 +3,7 @@
 //! A file says in its head where the format is described, gives an example line, and holds a parser. What the
 //! registry lists can be named (`--format`), is told from content, is fuzzed, and stands in `docs/traces.md`.
 
+mod cache;
 pub(super) mod csv;
 mod head;
 
@@ -156,12 +157,22 @@ trace_formats! {
     "wiscsee" => Wiscsee(wiscsee), "WiscSee event lists", Some(wiscsee::EXAMPLE);
     "fio" | "fio-v2" | "fio-v3" => Fio(fio), "iologs of fio, versions 2 and 3", Some(fio::EXAMPLE);
     "fiu" => Fiu(fiu), "FIU", Some(fiu::EXAMPLE);
+    "srt" => Srt(srt), "SRT of HP Labs (cello), versions 1 to 4", None;
+    "srt-text" => SrtText(srt_text), "text of SRT version 7, as dssrt2txt prints it", Some(srt_text::EXAMPLE);
+    "arc" => Arc(arc), "traces of the paper on ARC (.lis)", Some(arc::EXAMPLE);
     "systor17" => Systor17(systor17), "SYSTOR'17", Some(systor17::EXAMPLE);
     "alibaba" => Alibaba(alibaba), "Alibaba block traces", Some(alibaba::EXAMPLE);
     "tencent" => Tencent(tencent), "Tencent CBS", Some(tencent::EXAMPLE);
-    "oracleGeneral" | "oraclegeneral" => OracleGeneral(oracle_general), "binary oracleGeneral of libCacheSim", None;
+    "oracleGeneral" | "oraclegeneral" | "oracleGeneralBin" => OracleGeneral(oracle_general), "binary oracleGeneral of libCacheSim", None;
+    "oracleGeneralOpNS" => OracleGeneralOpNs(oracle_general_op_ns), "binary oracleGeneralOpNS of libCacheSim, with operations", None;
+    "oracleSysTwrNS" => OracleSysTwrNs(oracle_sys_twr_ns), "binary oracleSysTwrNS of libCacheSim (Twitter)", None;
+    "twr" => Twr(twr), "binary twr of libCacheSim (Twitter)", None;
+    "twrNS" => TwrNs(twr_ns), "binary twrNS of libCacheSim (Twitter)", None;
+    "standardIQI" => StandardIqi(standard_iqi), "binary standardIQI of libCacheSim", None;
+    "lcs" => Lcs(lcs), "lcs of libCacheSim, versions 1 to 8", None;
     "rows" => Rows(rows), "binary rows of ninescope, which Parquet is copied to", None;
     "vscsi" => Vscsi(vscsi), "binary vSCSI version 1 (VMware, CloudPhysics)", None;
+    "vscsi2" => Vscsi2(vscsi2), "binary vSCSI version 2 (VMware, CloudPhysics)", None;
 }
 
 /// What the tests of formats with one request on a line have in common.

@@ -4,6 +4,7 @@
 use ninescope_model::{Op, SECTOR_BYTES};
 
 use super::Head;
+use super::cache::number;
 use crate::record::TraceRecord;
 use super::FormatParser;
 use crate::LineProblem;
@@ -31,28 +32,35 @@ impl FormatParser for Parser {
 
 /// The request in `record`.
 fn parse(record: &[u8; RECORD_BYTES]) -> Result<TraceRecord, LineProblem> {
-    let field = |at: usize, length: usize| {
-        record[at..at + length].iter().rev().fold(0_u64, |value, &byte| value << 8 | u64::from(byte))
-    };
-    if field(14, 2) >> 8 != 1 {
+    if number(record, 14, 2) >> 8 != 1 {
         return Err(LineProblem::UnknownVersion);
     }
-    let op = match field(12, 2) {
+    request(number(record, 12, 2), number(record, 4, 4), number(record, 16, 8), number(record, 24, 8))
+}
+
+/// The request of a SCSI command.
+pub(super) fn request(command: u64, bytes: u64, lba: u64, microseconds: u64) -> Result<TraceRecord, LineProblem> {
+    let op = match command {
         0x0a | 0x2a | 0x8a | 0xaa => Op::Write,
         0x08 | 0x28 | 0x88 | 0xa8 => Op::Read,
         _ => return Err(LineProblem::OtherCommand),
     };
-    let time_ns = field(24, 8).checked_mul(1000).ok_or(LineProblem::Overflow("time"))?;
-    let offset = field(16, 8).checked_mul(SECTOR_BYTES).ok_or(LineProblem::Overflow("address"))?;
-    TraceRecord::from_bytes(time_ns, 0, offset, field(4, 4), op)
+    let time_ns = microseconds.checked_mul(1000).ok_or(LineProblem::Overflow("time"))?;
+    let offset = lba.checked_mul(SECTOR_BYTES).ok_or(LineProblem::Overflow("address"))?;
+    TraceRecord::from_bytes(time_ns, 0, offset, bytes, op)
 }
 
-/// Whether content that begins with `start` is vSCSI version 1: the first records all say so. No text has
-/// the bytes 0 and 1 where these are looked for.
-fn looks_like(start: &[u8]) -> bool {
+/// Whether content that begins with `start` is of a version of vSCSI: the first records all say so, behind a command, whose
+/// upper byte at `at` is 0. No text has such bytes there.
+pub(super) fn with_version(start: &[u8], record_bytes: usize, at: usize, version: u8) -> bool {
     const RECORDS: usize = 8;
-    let mut records = start.chunks_exact(RECORD_BYTES).take(RECORDS).peekable();
-    records.peek().is_some() && records.all(|record| record[13] == 0 && record[15] == 1)
+    let mut records = start.chunks_exact(record_bytes).take(RECORDS).peekable();
+    records.peek().is_some() && records.all(|record| record[at] == 0 && record[at + 2] == version)
+}
+
+/// Whether content that begins with `start` is vSCSI version 1.
+fn looks_like(start: &[u8]) -> bool {
+    with_version(start, RECORD_BYTES, 13, 1)
 }
 
 #[cfg(test)]

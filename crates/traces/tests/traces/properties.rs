@@ -64,7 +64,7 @@ fn milliseconds(ns: u64) -> String {
     format!("{}.{:06}", ns / 1_000_000, ns % 1_000_000)
 }
 
-const WRITERS: [Writer; 15] = [
+const WRITERS: [Writer; 17] = [
     (TraceFormat::MsrShort, 100, |request| {
         let (ns, _, offset, _, bytes, is_read) = parts(request);
         let kind = if is_read == 1 { "Read" } else { "Write" };
@@ -117,6 +117,22 @@ const WRITERS: [Writer; 15] = [
     (TraceFormat::Vscsi, 1000, |request| {
         let (ns, lba, _, _, bytes, is_read) = parts(request);
         vscsi_record(if is_read == 1 { 0x28 } else { 0x2a }, bytes as u32, lba, ns / 1000)
+    }),
+    (TraceFormat::Vscsi2, 1000, |request| {
+        let (ns, lba, _, _, bytes, is_read) = parts(request);
+        let command: u16 = if is_read == 1 { 0x88 } else { 0x8a };
+        [[command, 0x200].map(u16::to_le_bytes).concat(), [7, bytes as u32, 1].map(u32::to_le_bytes).concat()]
+            .into_iter()
+            .chain([lba, ns / 1000, 99].map(|number| number.to_le_bytes().to_vec()))
+            .collect::<Vec<_>>()
+            .concat()
+    }),
+    (TraceFormat::OracleGeneralOpNs, 1_000_000_000, |request| {
+        let (ns, lba, _, _, bytes, is_read) = parts(request);
+        let seconds = (ns / 1_000_000_000) as u32;
+        let op = if is_read == 1 { 1 } else { 13 };
+        [&seconds.to_le_bytes()[..], &lba.to_le_bytes(), &(bytes as u32).to_le_bytes(), &[op, 3, 0], &[0xff; 8]]
+            .concat()
     }),
     (TraceFormat::Blktrace, 1, |request| {
         let (ns, lba, _, _, bytes, is_read) = parts(request);
@@ -256,7 +272,10 @@ const FEW_RECORDS: usize = 3;
 /// Whether a trace is told from its content; or, of few binary records, is refused as that of two formats, of which it
 /// names the right one.
 fn is_told(content: &[u8], format: TraceFormat, expected: &[Request]) -> bool {
-    let is_binary = matches!(format, TraceFormat::OracleGeneral | TraceFormat::Vscsi);
+    let is_binary = matches!(
+        format,
+        TraceFormat::OracleGeneral | TraceFormat::OracleGeneralOpNs | TraceFormat::Vscsi | TraceFormat::Vscsi2
+    );
     match reader(content, strict()) {
         Ok(mut reader) => drain(&mut reader).is_ok_and(|found| found == expected),
         Err(TraceError::AmbiguousFormat { candidates, .. }) => {
