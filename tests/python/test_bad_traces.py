@@ -46,7 +46,10 @@ MISTAKES: dict[str, tuple[bytes, str]] = {
     "nothing.csv": (b"", "the trace is empty"),
     "nothing.csv.gz": (gzip.compress(b""), "the trace is empty"),
     "mixed.csv": (ROWS[:6000] + b"".join(b"%d 0 %d 8 1\n" % (i, 8 * i) for i in range(99)), "reads as msr"),
-    "header.csv": (b"Timestamp,Hostname,Disk,Type,Offset,Size,Response\n", "`Timestamp` does not say its unit"),
+    "header.csv": (
+        b"Timestamp,Hostname,Disk,Type,Offset,Size,Response\n",
+        "`Timestamp` does not say its unit",
+    ),
     "prose.txt": (b"this is\nno trace\n", "reads as no known format"),
     "binary.bin": (bytes(range(256)) * 9, "it is binary, not text, and no trace in a format that is known"),
     "negative.csv": (b"1,h,0,Read,-4096,4096,1\n2,h,0,Read,-8192,4096,1\n", "as msr, the offset is negative"),

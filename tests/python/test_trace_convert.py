@@ -227,7 +227,10 @@ def test_a_missing_column_is_named(cli, tmp_path):
     pl.DataFrame({"submitted_ns": [1], "op": ["read"], "lba": [0]}).write_parquet(path)
     code, _, err = cli("trace", "stat", path)
     assert code == 2
-    assert "bad.parquet: columns: the columns are `submitted_ns`, `op`, `lba`: none says that it is the size" in err
+    assert (
+        "bad.parquet: columns: the columns are `submitted_ns`, `op`, `lba`: none says that it is the size"
+        in err
+    )
     pl.DataFrame({name: np.array([], dtype=np.uint64) for name in COLUMNS}).write_parquet(path)
     assert "the trace is empty" in cli("trace", "stat", path).err
     path.write_bytes(b"PAR1 and no more")

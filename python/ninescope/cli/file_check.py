@@ -55,7 +55,8 @@ def check(
 
     `drive` is that which a job is for (the `drive` and `set` of a run), where a default one will not do.
     `strict` refuses a trace with lines that cannot be read, which are otherwise told. `format` says that the
-    file is a trace, and of which format, `columns` what the columns of one are. A folder is a result or a lake.
+    file is a trace, and of which format, `columns` what the columns of one are. A folder is a result or a
+    lake.
     """
     place = Path(path)
     is_open = format is None and columns is None

@@ -44,7 +44,9 @@ def trace_stat(
         else:
             path, name = Path(trace_file(file)), Path(file).name
         with naming_stdin({"trace": path, "name": file}):
-            stat = stat_of(path, format=format_, columns=columns, strict=strict, trims=trims, volume=volume or ())
+            stat = stat_of(
+                path, format=format_, columns=columns, strict=strict, trims=trims, volume=volume or ()
+            )
         if out is not None:
             _save_trace_stat(stat, name, Path(out))
     if json_:

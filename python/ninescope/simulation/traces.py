@@ -204,7 +204,7 @@ def is_parquet(path: str | os.PathLike[str]) -> bool:
 def as_trace(
     path: str | os.PathLike[str], options: Mapping[str, Any]
 ) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Give a file that the engine reads, and how: the same one, or for Parquet a compressed temporary copy."""
+    """Give a file that the engine reads, and how: the same one, or for Parquet a temporary copy."""
     if not is_parquet(path):
         yield Path(path), dict(options)
         return
@@ -227,8 +227,8 @@ def trace_stat(
 ) -> dict[str, Any]:
     """Read a trace once and say what it contains.
 
-    `columns` says what the columns of a text or of Parquet are, where their names do not. Discards are counted
-    as requests with `trims`. `volume` names the volumes to look at, all by default.
+    `columns` says what the columns of a text or of Parquet are, where their names do not. Discards are
+    counted as requests with `trims`. `volume` names the volumes to look at, all by default.
     """
     options = {"format": format, "columns": columns, "strict": strict, "trims": trims, "volume": list(volume)}
     with as_trace(path, options) as (readable, words):
@@ -276,8 +276,10 @@ def _text_of(
     # What has a type of times says its unit by that.
     times = [column for column, type_ in schema.items() if isinstance(type_, pl.Datetime | pl.Duration)]
     names = [f"{column}_ns" if column in times and columns is None else column for column in schema]
-    for column in times if columns is not None else ():
-        columns = re.sub(rf"(^|,)time={re.escape(column)}(:\w+|\[\w+\])?(?=,|$)", rf"\1time={column}:ns", columns)
+    if columns is not None:
+        for column in times:
+            said = rf"(^|,)time={re.escape(column)}(:\w+|\[\w+\])?(?=,|$)"
+            columns = re.sub(said, rf"\1time={column}:ns", columns)
     try:
         description, places = _native.trace_columns(names, columns)
     except ConfigError as error:
@@ -286,7 +288,7 @@ def _text_of(
     header = [*wanted, *(column for column in schema if column not in wanted)]
     copy = Path(directory, "parquet.csv.gz")
     rows = 0
-    with gzip.open(copy, "wb", compresslevel=1) as file:
+    with _in_words(path), gzip.open(copy, "wb", compresslevel=1) as file:
         # A comma in a name would be two names, and only words stand in a remark.
         file.write(",".join(re.sub(r"[^\w.() -]", "_", column) for column in header).encode() + b"\n")
         for frame in _batches_of(path, wanted):
@@ -308,7 +310,8 @@ def _as_text(values: pl.Series) -> pl.Series:
         return values.dt.total_nanoseconds()
     if values.dtype.is_float():
         whole = values.cast(pl.Int64, strict=False)
-        return whole if (whole.cast(values.dtype) == values).all() else values.round(9).cast(pl.Decimal(38, 9))
+        is_whole: bool = (whole.cast(values.dtype) == values).all()
+        return whole if is_whole else values.round(9).cast(pl.Decimal(38, 9))
     return values if values.dtype.is_numeric() or values.dtype == pl.Boolean else values.cast(pl.String)
 
 

@@ -44,9 +44,10 @@ class Workload:
         """Replay a trace file (plain, gzip, zstd, bzip2 or xz; Parquet).
 
         `format` is recognised from the content when it is None. `columns` says what the columns of a text or
-        of Parquet are where their names do not: "time=ts:us,op=kind,offset=lba:sector,size=len:B". `strict` refuses what is otherwise skipped
-        and counted. `loop` replays it so many times; `time_scale` stretches its time stamps; `closed_loop`
-        ignores them and keeps `iodepth` requests in flight (by default as many as the drive takes).
+        of Parquet are where their names do not: "time=ts:us,op=kind,offset=lba:sector,size=len:B".
+        `strict` refuses what is otherwise skipped and counted. `loop` replays it so many times; `time_scale`
+        stretches its time stamps; `closed_loop` ignores them and keeps `iodepth` requests in flight (by
+        default as many as the drive takes).
 
         `trims` replays discards too. `volume` names the volume or the volumes to replay, all by default;
         `volumes` says where they lie: "in-order" (one after the other), "merge" (all at zero) or
@@ -89,7 +90,9 @@ class Workload:
             refuse_as_workload(Path(path))
         existing(os.fspath(path), "trace")
         # Without its content, which is read when it is run: of nothing only the words can be wrong.
-        _refuse_words({**words, "trace": os.devnull}, of=("workload.", "format:", "columns:", "volumes", "loop:"))
+        _refuse_words(
+            {**words, "trace": os.devnull}, of=("workload.", "format:", "columns:", "volumes", "loop:")
+        )
         if not is_parquet(path):
             return cls(words)
         folder = TemporaryFolder()

@@ -230,7 +230,9 @@ def _reads(source: Source) -> float | None:
     if source.kind == "trace" and isinstance(source.what, File):
         words = source.words
         known = None if "volumes" in words else words.get("volume", "")
-        return None if known is None else _trace_reads(source.what.path, words.get("format"), words.get("columns"), known)
+        if known is None:
+            return None
+        return _trace_reads(source.what.path, words.get("format"), words.get("columns"), known)
     return None
 
 

@@ -24,8 +24,8 @@ JOB_WORDS = (
 )  # fmt: skip
 """Words of fio that make a job where they stand alone; more of them can stand in a table `job`."""
 REPLAY_WORDS = (
-    "format", "columns", "strict", "loop", "time_scale", "closed_loop", "iodepth", "trims", "volume", "volumes",
-    "addresses", "host_cache", "zone_log", "stream",
+    "format", "columns", "strict", "loop", "time_scale", "closed_loop", "iodepth", "trims", "volume",
+    "volumes", "addresses", "host_cache", "zone_log", "stream",
 )  # fmt: skip
 """How a trace or a profile is replayed, as `Workload.trace` takes it."""
 PROFILE_WORDS = (
