@@ -311,7 +311,8 @@ def _as_text(values: pl.Series) -> pl.Series:
     if values.dtype.is_float():
         whole = values.cast(pl.Int64, strict=False)
         is_whole: bool = (whole.cast(values.dtype) == values).all()
-        return whole if is_whole else values.round(9).cast(pl.Decimal(38, 9))
+        shown: pl.Series = whole if is_whole else values.round(9).cast(pl.Decimal(38, 9))
+        return shown
     return values if values.dtype.is_numeric() or values.dtype == pl.Boolean else values.cast(pl.String)
 
 
