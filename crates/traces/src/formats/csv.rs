@@ -97,15 +97,19 @@ struct Measured {
 impl Measured {
     fn parse(key: &str, text: &str, unit_of: fn(&str) -> Option<u32>, units: &str) -> Result<Self, ColumnError> {
         let bracketed = || text.strip_suffix(']').and_then(|text| text.split_once('['));
-        let Some((column, unit)) = bracketed().or_else(|| text.rsplit_once(':')) else {
-            let unit = names::unit_of(text, key == "time").ok_or_else(|| {
-                ColumnError(format!("{key}: `{text}` has no unit; write COLUMN:UNIT or COLUMN[UNIT], one of {units}"))
-            })?;
-            return Ok(Self { column: text.parse()?, unit });
+        let (name, unit) = match bracketed().or_else(|| text.rsplit_once(':')) {
+            Some((name, unit)) => (name, unit_of(unit).ok_or(("is no unit; write one of", unit))),
+            None => {
+                let how = "has no unit; write COLUMN:UNIT or COLUMN[UNIT], one of";
+                (text, names::unit_of(text, key == "time").ok_or((how, text)))
+            }
         };
-        let unit_value =
-            unit_of(unit).ok_or_else(|| ColumnError(format!("{key}: `{unit}` is no unit; write one of {units}")))?;
-        Ok(Self { column: column.parse()?, unit: unit_value })
+        let unit = unit.map_err(|(how, about)| ColumnError(format!("{key}: `{about}` {how} {units}")))?;
+        if name.contains(['[', ']']) {
+            // It would not read back.
+            return Err(ColumnError(format!("{key}: `{name}` has a bracket; give the number of the column")));
+        }
+        Ok(Self { column: name.parse()?, unit })
     }
 }
 
@@ -656,6 +660,7 @@ mod tests {
             ("offset=a name that is longer than what is kept of one[B],size=2[B]", "does not have 1 to 40 bytes"),
             ("time=ts,offset=1:B,size=2:B", "time: `ts` has no unit; write COLUMN:UNIT"),
             ("time=lba,offset=1:B,size=2:B", "time: `lba` has no unit"),
+            ("offset=1:B,size=length[4K", "size: `length[4K` has a bracket; give the number"),
             ("offset=lba:furlong,size=2:B", "offset: `furlong` is no unit"),
         ] {
             let error = text.parse::<CsvColumns>().expect_err(text).to_string();
