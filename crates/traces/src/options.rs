@@ -92,6 +92,7 @@ impl TraceOptions {
 mod columns {
     use super::{CsvColumns, Deserialize, Deserializer, Serializer};
 
+    #[allow(clippy::ref_option, reason = "as serde calls it")]
     pub fn serialize<S: Serializer>(columns: &Option<CsvColumns>, serializer: S) -> Result<S::Ok, S::Error> {
         match columns {
             Some(columns) => serializer.collect_str(columns),

@@ -96,10 +96,10 @@ impl<L: Layout> FormatParser for Parser<L> {
         if head.is_whole && !head.start.len().is_multiple_of(L::BYTES) {
             return 0;
         }
-        let (mut count, mut latest) = (0, None);
+        let (mut count, mut latest) = (0_usize, None);
         for record in head.start.chunks_exact(L::BYTES).take(RECORDS) {
             let access = L::access(record);
-            if !makes_sense(&access, count, latest) {
+            if !makes_sense(&access, i64::try_from(count).unwrap_or(i64::MAX), latest) {
                 return 0;
             }
             latest = Some(access.seconds);
@@ -117,10 +117,10 @@ impl<L: Layout> FormatParser for Parser<L> {
 }
 
 /// Whether an access can be the one after `count` others, the latest of which was at `latest`.
-fn makes_sense(access: &Access, count: usize, latest: Option<u64>) -> bool {
+fn makes_sense(access: &Access, count: i64, latest: Option<u64>) -> bool {
     const YEAR_S: u64 = 366 * 86_400;
     let never = [-1, i64::MAX];
-    let is_later = |next: i64| never.contains(&next) || (count as i64 + 1..1 << 40).contains(&next);
+    let is_later = |next: i64| never.contains(&next) || (count + 1..1 << 40).contains(&next);
     (1..=1 << 30).contains(&access.bytes)
         && latest.is_none_or(|latest| (latest..=latest + YEAR_S).contains(&access.seconds))
         && access.op.is_none_or(|op| operation(op).is_ok())

@@ -23,7 +23,7 @@ use crate::record::TraceRecord;
 use crate::text::excerpt;
 use crate::{LineProblem, TraceError};
 
-const NAME_BYTES: usize = 40;
+const NAME_BYTES: usize = 28;
 const WORD_BYTES: usize = 8;
 const COLUMN_MAX: u16 = 1000;
 
@@ -97,12 +97,11 @@ struct Measured {
 impl Measured {
     fn parse(key: &str, text: &str, unit_of: fn(&str) -> Option<u32>, units: &str) -> Result<Self, ColumnError> {
         let bracketed = || text.strip_suffix(']').and_then(|text| text.split_once('['));
-        let (name, unit) = match bracketed().or_else(|| text.rsplit_once(':')) {
-            Some((name, unit)) => (name, unit_of(unit).ok_or(("is no unit; write one of", unit))),
-            None => {
-                let how = "has no unit; write COLUMN:UNIT or COLUMN[UNIT], one of";
-                (text, names::unit_of(text, key == "time").ok_or((how, text)))
-            }
+        let (name, unit) = if let Some((name, unit)) = bracketed().or_else(|| text.rsplit_once(':')) {
+            (name, unit_of(unit).ok_or(("is no unit; write one of", unit)))
+        } else {
+            let how = "has no unit; write COLUMN:UNIT or COLUMN[UNIT], one of";
+            (text, names::unit_of(text, key == "time").ok_or((how, text)))
         };
         let unit = unit.map_err(|(how, about)| ColumnError(format!("{key}: `{about}` {how} {units}")))?;
         if name.contains(['[', ']']) {
@@ -657,7 +656,7 @@ mod tests {
             ("offset=1[B],size=2[B],colour=3", "`colour` is not one of"),
             ("offset=1[B],size=2[B],read=1", "op is missing"),
             ("offset=1[B],size=2[B],header=-1", "header: `-1`"),
-            ("offset=a name that is longer than what is kept of one[B],size=2[B]", "does not have 1 to 40 bytes"),
+            ("offset=a name that is longer than what is kept of one[B],size=2[B]", "does not have 1 to 28 bytes"),
             ("time=ts,offset=1:B,size=2:B", "time: `ts` has no unit; write COLUMN:UNIT"),
             ("time=lba,offset=1:B,size=2:B", "time: `lba` has no unit"),
             ("offset=1:B,size=length[4K", "size: `length[4K` has a bracket; give the number"),

@@ -101,7 +101,7 @@ mod tests {
 
     fn record(version: u64) -> Vec<u8> {
         let (time, object, next) = ((7, 4), (16, 8), (u64::MAX, 8));
-        let op_and_tenant = (13 | 0x000a_bcde << 8, 4);
+        let op_and_tenant = (13 + (0x000a_bcde << 8), 4);
         match version {
             1 => bytes_of(&[time, object, (1000, 4), next]),
             2 => bytes_of(&[time, object, (1000, 4), op_and_tenant, next]),

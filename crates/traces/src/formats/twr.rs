@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     fn record(seconds: u64, key: u64, op: u64) -> Vec<u8> {
-        bytes_of(&[(seconds, 4), (key, 8), (40 << 22 | 4056, 4), (op << 24 | 3600, 4)])
+        bytes_of(&[(seconds, 4), (key, 8), ((40 << 22) + 4056, 4), ((op << 24) + 3600, 4)])
     }
 
     #[test]
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn eight_records_tell_the_format() {
         let matches = |content: &[u8]| Parser::matches(&Head::new(content, true));
-        let all: Vec<u8> = (0..8).flat_map(|at| record(7 + at, 1 << 60 | at, 1)).collect();
+        let all: Vec<u8> = (0..8).flat_map(|at| record(7 + at, (1 << 60) + at, 1)).collect();
         assert_eq!((matches(&all), matches(&all[..140])), (8, 0));
         assert_eq!(matches(&[&all[..140], &record(15, 3, 77)].concat()), 0, "no such operation");
     }

@@ -30,7 +30,7 @@ mod tests {
     #[test]
     fn a_namespace_follows() {
         let record =
-            |at: u64| bytes_of(&[(7 + at, 4), (at, 8), (10 << 22 | 502, 4), (1 << 24, 4), (0xffff, 2)]);
+            |at: u64| bytes_of(&[(7 + at, 4), (at, 8), ((10 << 22) + 502, 4), (1 << 24, 4), (0xffff, 2)]);
         let get = Parser::new(b"").parse(&record(5)).expect("good");
         assert_eq!((get.time_ns, get.lba, get.sectors, get.op), (12_000_000_000, 40, 1, Op::Read));
         let all: Vec<u8> = (0..9).flat_map(record).collect();

@@ -196,6 +196,7 @@ const STREAMS: &[&str] = &["stream", "stream_id", "placement_handle"];
 
 /// What the first line of a text says about its columns.
 #[derive(Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "a trace has one")]
 pub(crate) enum Header {
     /// It names none.
     None,
