@@ -68,7 +68,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Runs a command and says how long it took.
 timed = @echo '$(1)'; began=$$(date +%s); $(1) && echo "== $$(($$(date +%s) - began)) s"
 
-.PHONY: help demo test compiled-tests set-up test-rust test-python test-ray beside-tests figures papers-quick papers-docs papers-drawn papers-report today-docs fio-docs mqsim-docs devices devices-docs bench wheel sdist try-wheel guided instructions bench-cost bench-sweeps check check-rust check-python fmt lint lint-rust lint-python worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
+.PHONY: help demo test compiled-tests set-up test-rust test-python test-ray beside-tests figures papers-quick papers-docs papers-drawn papers-report today-docs fio-docs mqsim-docs devices devices-docs bench wheel sdist try-wheel guided instructions bench-cost bench-sweeps check check-rust check-python fmt lint lint-rust lint-python site worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -194,8 +194,8 @@ lint: $(STAMPS)/native $(STAMPS)/dev ## Check format, lints and types
 
 # What continuous integration asks besides `make test`. Instructions first: they are the longest, wait for no compiler as
 # long as clippy has not begun, and counting them is not disturbed by it.
-beside-tests: $(STAMPS)/native $(STAMPS)/dev
-	$(PAIRED) instructions lint-python lint-rust unsafe deny
+beside-tests: $(STAMPS)/native $(STAMPS)/dev $(STAMPS)/docs
+	$(PAIRED) instructions lint-python site lint-rust unsafe deny
 
 lint-rust:
 	cargo fmt --all --check
@@ -213,6 +213,9 @@ lint-python:
 	$(BIN)/mypy --strict tools/packaging
 	MYPYPATH=tools/bench_sweeps:python $(BIN)/mypy --strict tools/bench_sweeps
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest ninescope._native
+
+site: $(STAMPS)/native $(STAMPS)/docs ## Build the documentation as a site: out/site/html
+	$(call timed,$(BIN)/python tools/site)
 
 worlds: ## Hunt in N=200 random worlds from SEED=1 on
 	@cargo run --release --quiet --locked -p ninescope-check --bin worlds -- \
@@ -242,6 +245,8 @@ lock: ## Renew the Python locks (needs uv on the PATH)
 	cd requirements && for name in base dev sweep ray; do \
 		uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.10 \
 			--custom-compile-command 'make lock' $$name.in --output-file $$name.lock || exit; done
+	cd requirements && uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
+		--custom-compile-command 'make lock' docs.in --output-file docs.lock
 
 clean: ## Remove everything that was built
 	rm -rf $(VENV) out target .mypy_cache .ruff_cache .pytest_cache
@@ -262,6 +267,11 @@ $(STAMPS)/dev: requirements/dev.lock | $(STAMPS)/base
 
 $(STAMPS)/sweep: requirements/sweep.lock | $(STAMPS)/base
 	$(PIP) install --require-hashes -r requirements/sweep.lock
+	@touch $@
+
+$(STAMPS)/docs: requirements/docs.lock | $(STAMPS)/base
+	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11) and "the site needs Python 3.11 or later")'
+	$(PIP) install --require-hashes -r requirements/docs.lock
 	@touch $@
 
 $(STAMPS)/ray: requirements/ray.lock | $(STAMPS)/base
