@@ -15,7 +15,8 @@ import pytest
 import ninescope
 from conftest import NATIVE, ROOT, forking
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]  # test_tutorials.py follows the tutorials
+LINKED = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NOT_HERE = ("make ", "git ", "cargo ", ".ci/run")  # they run the tests, or what the tests run in
 
 SHOWS_WHAT_IS_PRINTED = ("comparing.md", "searching.md")
@@ -122,7 +123,7 @@ def test_the_readme_has_commands_and_examples():
     assert blocks(ROOT / "README.md", "python")
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_to_files(page):
     for link in re.findall(r"\]\(([^)#]+)", page.read_text()):
         if "://" not in link:

@@ -77,6 +77,12 @@ def erased_on_four_dies(document: Document) -> bool:
     return bool(groups and 3.5 < commands / groups < 4.5)
 
 
+def only_the_array(document: Document) -> bool:
+    """A read takes 40 us of the array, and next to nothing of channel, link and controller."""
+    read = document["latency"]["read"]
+    return bool(read["min_ns"] >= 40_000 and read["max_ns"] <= 40_010)
+
+
 SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
     "by-address": (job("read", "64k", 500, size="32m"), "full", [some("counters", "multi_plane_reads")]),
     "cache-that-pushes-back": (
@@ -103,6 +109,7 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
         [some("reliability", "counters", name) for name in ("degraded_reads", "units_rebuilt")]
         + [some("ftl", "healed_units")],
     ),
+    "femu-blackbox": (job("randread", "4k", 500, iodepth=1, size="16m"), "footprint", [only_the_array]),
     "die-fails": (
         job("randrw", "4k", 8000),
         "full",

@@ -63,6 +63,8 @@ def test_the_locks_carry_hashes_and_agree():
         return {pin.split(";")[0].strip() for pin in pins(name)}
 
     assert exact("base") <= exact("dev")
+    names = {pin.split("==")[0] for pin in exact("base")}
+    assert {pin for pin in exact("docs") if pin.split("==")[0] in names} <= exact("base"), "one environment"
 
 
 @pytest.mark.parametrize(

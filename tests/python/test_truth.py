@@ -21,6 +21,7 @@ pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 PAGES = [
     *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")),
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs/tutorials").glob("*.md")),
 ]
 NUMBERS = {"five": 5, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20}
 FOREIGN_OPTIONS = {
