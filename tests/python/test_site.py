@@ -1,4 +1,4 @@
-"""The site of the documentation: pages have their places, links lead somewhere, the reference leaves nothing out.
+"""The site of the documentation: pages have places, links lead somewhere, the reference leaves nothing out.
 
 Building it (`make site`) fails at whatever Sphinx warns of, as a link to a heading that is not there.
 """

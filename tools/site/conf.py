@@ -1,5 +1,6 @@
 """How Sphinx makes the site (`tools/site` puts its source together)."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -20,6 +21,8 @@ suppress_warnings = ["ref.python"]
 html_theme = "furo"
 html_title = f"ninescope {version}"
 html_copy_source = False
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_show_sphinx = False
 html_theme_options = {"sidebar_hide_name": False}
 
@@ -34,3 +37,12 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_default_options = {"members": True, "undoc-members": False}
+
+
+def setup(app):
+    """Leave out of signatures what is not for others."""
+    app.connect("autodoc-process-signature", _for_others)
+
+
+def _for_others(app, what, name, of, options, signature, returned):
+    return re.sub(r", _\w+: .*? = (\(\)|None)(?=[,)])", "", signature or "") or signature, returned

@@ -59,24 +59,30 @@ class Section(NamedTuple):
     policy: str | None
     summary: str
     rows: list[Row]
+    around: tuple[str, ...]
+    """The policies in whose tables it lies."""
 
 
-def sections(root: dict[str, Any], schema: dict[str, Any], path: str = "") -> Iterator[Section]:
+def sections(
+    root: dict[str, Any], schema: dict[str, Any], path: str = "", around: tuple[str, ...] = ()
+) -> Iterator[Section]:
     """Yield the tables that a schema knows, each policy's by itself, those around first."""
     schema = _whole(root, schema)
+    inside = around
     if "properties" in schema:
         policy = schema["properties"].get("policy", {}).get("const")
         keys = {key: of for key, of in schema["properties"].items() if key != "policy" or policy is None}
         rows = [_row(root, f"{path}.{key}".lstrip("."), of) for key, of in keys.items()]
-        yield Section(path, policy, schema.get("description", ""), rows)
+        yield Section(path, policy, schema.get("description", ""), rows, around)
+        inside = around if policy is None else (*around, f"{path} = {policy}")
         for key, of in keys.items():
-            yield from sections(root, of, f"{path}.{key}".lstrip("."))
+            yield from sections(root, of, f"{path}.{key}".lstrip("."), inside)
     for way in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
-        yield from sections(root, way, path)
+        yield from sections(root, way, path, inside)
     if "items" in schema:
-        yield from sections(root, schema["items"], f"{path}[]")
+        yield from sections(root, schema["items"], f"{path}[]", inside)
     if isinstance(schema.get("additionalProperties"), dict):
-        yield from sections(root, schema["additionalProperties"], f"{path}.NAME")
+        yield from sections(root, schema["additionalProperties"], f"{path}.NAME", inside)
 
 
 def _whole(root: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
@@ -128,7 +134,7 @@ def _kinds(root: dict[str, Any], schema: dict[str, Any]) -> list[str]:
 def _plain(root: dict[str, Any], kind: str, schema: dict[str, Any]) -> str:
     if kind == "array":
         inner = " or ".join(_kinds(root, schema["items"])) if "items" in schema else ""
-        return f"a list: {inner}" if inner else "a list"
+        return f"a list, each {inner}" if inner else "a list"
     words = {
         "integer": "a whole number",
         "boolean": "`true` or `false`",
@@ -205,8 +211,9 @@ def _drive_page(name: str) -> str:
 
 
 def _section(section: Section, own: dict[str, Any]) -> list[str]:
-    named = f"`{section.path}`" if section.policy is None else f"`{section.path} = {section.policy}`"
-    lines = [f"## {named}", "", sentence(section.summary), ""]
+    named = section.path if section.policy is None else f"{section.path} = {section.policy}"
+    within = "".join(f", within `{policy}`" for policy in reversed(section.around))
+    lines = [f"## `{named}`{within}", "", sentence(section.summary), ""]
     with_own = any(row.key in own for row in section.rows)
     heads = ["key", "value", "unit", "default", "meaning"]
     rows = []

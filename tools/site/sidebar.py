@@ -17,6 +17,8 @@ CAPTION = '<p class="caption" role="heading"><span class="caption-text">{}</span
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Have the list made here: the theme, in between, finds nothing to make it of."""
+    # Whatever moves on it is written anew on each page.
+    app.add_config_value("navigation", navigation(), "html")
     app.connect("html-page-context", _take_away, priority=400)
     app.connect("html-page-context", _put, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
