@@ -199,12 +199,28 @@ fn flash(dice: &mut Dice, drive: &mut Table, page: u64) {
     if dice.chance(30) {
         put_at(drive, "nand.initial_age", text(Duration(dice.one_of(&[1, 1_000_000, 90 * 86_400_000_000_000]))));
     }
+    warm(&mut dice.of("temperature"), drive);
     if dice.chance(60) {
         corruption(dice, drive);
     }
     if knows_clean(drive) && dice.chance(80) {
         detecting_code(dice, drive, page);
     }
+}
+
+/// Has data of some drives age otherwise than the clock says.
+fn warm(dice: &mut Dice, drive: &mut Table) {
+    if value_at(drive, "nand.errors").is_none() || !dice.chance(30) {
+        return;
+    }
+    let mut section = Table::from_iter([
+        ("running".to_owned(), dice.one_of(&[-20.0, 25.0, 40.0, 70.0, 125.0]).into()),
+        ("activation_energy".to_owned(), dice.one_of(&[0.0, 0.5, 1.1, 2.0]).into()),
+    ]);
+    if value_at(drive, "nand.initial_age").is_some() && dice.chance(50) {
+        section.insert("stored".to_owned(), dice.one_of(&[0.0, 30.0, 85.0]).into());
+    }
+    put_at(drive, "nand.temperature", section);
 }
 
 /// Gives a code user data that divides a page, and few decoders. Returns the bits of a codeword, about.

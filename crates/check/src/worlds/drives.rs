@@ -368,6 +368,7 @@ fn nand(dice: &mut Dice) -> NandConfig {
         edc: None,
         errors: None,
         initial_age: None,
+        temperature: None,
         retry: None,
         wear_out: None,
         program_failures: None,

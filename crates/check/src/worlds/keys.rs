@@ -4,7 +4,7 @@ use ninescope_model::units::Duration;
 use ninescope_tier::PlacementConfig;
 
 /// Codes, bits that fail and what is done about them, by their keys.
-pub(super) const OF_RELIABILITY: [&str; 10] = [
+pub(super) const OF_RELIABILITY: [&str; 11] = [
     "backing_store",
     "scrub",
     "refresh",
@@ -12,6 +12,7 @@ pub(super) const OF_RELIABILITY: [&str; 10] = [
     "nand.edc",
     "nand.errors",
     "nand.initial_age",
+    "nand.temperature",
     "nand.retry",
     "nand.corruption",
     "nand.spare_size",

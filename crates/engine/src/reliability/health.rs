@@ -13,6 +13,15 @@ const GROWTH_SHIFT: u32 = 6;
 /// No model tells ages apart that differ by less: 1 ms.
 const AGE_STEP: u64 = 1_000_000;
 
+/// How fast data ages where that is not what the clock says, because ages are told at another temperature.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ageing {
+    /// How old data is that was there at the start, at that temperature [ns].
+    pub initial: Ns,
+    /// By how much an hour of the run ages data: 2 for two hours.
+    pub factor: f64,
+}
+
 /// When the data of each group was programmed.
 #[derive(Debug)]
 pub struct GroupAges {
@@ -20,15 +29,17 @@ pub struct GroupAges {
     programmed: Vec<Option<Ns>>,
     /// How old data was at the start [ns].
     initial: Ns,
+    /// None: as the clock says.
+    ageing: Option<Ageing>,
 }
 
 impl GroupAges {
-    /// Groups whose data is `initial` old at the start.
-    pub fn new(groups: u32, initial: Ns) -> Self {
-        Self { programmed: vec![None; groups as usize], initial }
+    /// Groups whose data is `initial` old at the start by the clock; how fast it ages, where that is another matter.
+    pub fn new(groups: u32, initial: Ns, ageing: Option<Ageing>) -> Self {
+        Self { programmed: vec![None; groups as usize], initial, ageing }
     }
 
-    /// How old the oldest data of a group is.
+    /// How old the oldest data of a group is by the clock.
     pub fn age(&self, group: BlockGroup, now: Ns) -> Ns {
         match self.programmed[group.index()] {
             Some(programmed) => now - programmed,
@@ -36,10 +47,30 @@ impl GroupAges {
         }
     }
 
+    /// How old the oldest data of a group is at the temperature at which ages are told.
+    pub fn retention(&self, group: BlockGroup, now: Ns) -> Ns {
+        let Some(Ageing { initial, factor }) = self.ageing else { return self.age(group, now) };
+        match self.programmed[group.index()] {
+            Some(programmed) => scaled(now - programmed, factor),
+            None => Ns(initial.0.saturating_add(scaled(now, factor).0)),
+        }
+    }
+
+    /// How long it takes until data of such an age is older by a 64th, or by what no model tells apart.
+    pub fn grows_within(&self, retention: Ns) -> Ns {
+        let growth = Ns((retention.0 >> GROWTH_SHIFT).max(AGE_STEP));
+        self.ageing.map_or(growth, |ageing| scaled(growth, 1.0 / ageing.factor))
+    }
+
     /// The first page of a group was programmed.
     pub fn programmed(&mut self, group: BlockGroup, now: Ns) {
         self.programmed[group.index()] = Some(now);
     }
+}
+
+/// A time that is so many times as long, as far as there are times.
+fn scaled(time: Ns, factor: f64) -> Ns {
+    Ns((time.0 as f64 * factor) as u64)
 }
 
 /// A group's answer and how long it holds.
@@ -112,11 +143,11 @@ impl GroupHealth {
         self.model.rber(&Health { cycles, retention, reads, suspensions, verify_cycles: 0 })
     }
 
-    /// Keeps the levels of a group whose data is of that age.
-    pub fn keep(&mut self, group: BlockGroup, now: Ns, age: Ns, reads: u32, levels: [Option<RberLevel>; 2]) {
+    /// Keeps the levels of a group until its reads have grown by a 64th, or a time has passed.
+    pub fn keep(&mut self, group: BlockGroup, now: Ns, holds: Ns, reads: u32, levels: [Option<RberLevel>; 2]) {
         let group = &mut self.groups[group.index()];
         group.levels = levels;
         group.until_reads = reads.saturating_add((reads >> GROWTH_SHIFT) + 1);
-        group.until = Ns(now.0.saturating_add((age.0 >> GROWTH_SHIFT).max(AGE_STEP)));
+        group.until = Ns(now.0.saturating_add(holds.0));
     }
 }

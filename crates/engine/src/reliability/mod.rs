@@ -32,7 +32,7 @@ use backing_store::{BackingStore, BackingStoreConfig};
 use code::{Code, Decoded};
 use corruption::{Corruption, CorruptionConfig};
 use die_rebuild::{DieRebuild, DieRebuildConfig};
-use health::{GroupAges, GroupHealth};
+use health::{Ageing, GroupAges, GroupHealth};
 use rebuild::Rebuild;
 use timetable::Timetable;
 
@@ -65,8 +65,10 @@ pub struct NandReliability {
     pub errors: Option<ErrorModelConfig>,
     /// P/E cycles that every block has behind it at the start [count].
     pub initial_cycles: u32,
-    /// How old prepared data is at the start [ns].
+    /// How old prepared data is at the start, by the clock [ns].
     pub initial_age: Ns,
+    /// How fast data ages; none: as the clock says.
+    pub ageing: Option<Ageing>,
     /// How pages that do not decode are read again; none: not at all.
     pub retry: Option<ReadRetryConfig>,
     /// Errors that are injected and stay.
@@ -416,7 +418,7 @@ impl Reliability {
             shapes_commands: retry.is_some() || codes.iter().flatten().any(Code::moves_more),
             nand: codes,
             scm: [of_scm(0), of_scm(1)],
-            ages: GroupAges::new(geometry.groups(), nand.initial_age),
+            ages: GroupAges::new(geometry.groups(), nand.initial_age, nand.ageing),
             health,
             copied: Vec::new(),
             initial_cycles: nand.initial_cycles,

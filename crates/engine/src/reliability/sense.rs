@@ -166,7 +166,7 @@ impl Reliability {
         let cycles = self.initial_cycles.saturating_add(record.erase_count);
         // What too many suspensions add is known to the model, or to the limit that they exceeded.
         let suspended = ground.nand.added_rber(health.suspensions(group));
-        Some(health.rber(group, self.ages.age(group, ground.now), record.reads_since_erase, cycles) + suspended)
+        Some(health.rber(group, self.ages.retention(group, ground.now), record.reads_since_erase, cycles) + suspended)
     }
 
     /// The raw bit error rate of a place's group, and of what its page took along, as a level of each code; none where bits do not
@@ -192,9 +192,9 @@ impl Reliability {
         }
         let Some(rber) = self.rber_of(ground, group) else { return [None; 2] };
         let levels = [0, 1].map(|code: usize| self.nand[code].as_ref().and_then(|code| code.level(rber)));
-        let age = self.ages.age(group, now);
+        let holds = self.ages.grows_within(self.ages.retention(group, now));
         if let Some(health) = &mut self.health {
-            health.keep(group, now, age, reads, levels);
+            health.keep(group, now, holds, reads, levels);
         }
         levels
     }

@@ -3,9 +3,11 @@
 use ninescope_ecc::{EccSchemeConfig, Scheme};
 use ninescope_engine::reliability::backing_store::BackingStoreConfig;
 use ninescope_engine::reliability::corruption::CorruptionConfig;
+use ninescope_engine::reliability::health::Ageing;
 use ninescope_engine::reliability::{NandReliability, ReliabilityConfig, ScmReliability};
 use ninescope_kernel::Ns;
-use ninescope_media::health::RBER_MAX;
+use ninescope_media::ParameterError;
+use ninescope_media::health::{Arrhenius, RBER_MAX};
 use ninescope_model::units::Bytes;
 use ninescope_model::{Geometry, SECTOR_BYTES};
 
@@ -104,10 +106,29 @@ fn nand_reliability(drive: &LoadedDrive, nand: &NandConfig, geometry: &Geometry)
         errors: nand.errors.clone(),
         initial_cycles: nand.initial_cycles.unwrap_or(0),
         initial_age: nand.initial_age.map_or(Ns::ZERO, |age| Ns(age.0)),
+        ageing: ageing(drive, nand)?,
         retry: nand.retry.clone(),
         corruption: corruption(drive, nand)?,
         ..NandReliability::default()
     })
+}
+
+/// How fast data ages at the temperatures of a drive.
+fn ageing(drive: &LoadedDrive, nand: &NandConfig) -> Result<Option<Ageing>, Error> {
+    let Some(section) = nand.temperature else { return Ok(None) };
+    if nand.errors.is_none() {
+        return Err(drive.error_at("nand.temperature", "is there, and nothing that age does: give nand.errors"));
+    }
+    if section.stored.is_some() && nand.initial_age.is_none() {
+        let message = "is given, and no time that was spent at it: give nand.initial_age";
+        return Err(drive.error_at("nand.temperature.stored", message));
+    }
+    let named = |error: ParameterError| drive.error_at(&format!("nand.temperature.{}", error.key), &error.message);
+    let law = Arrhenius::new(section.activation_energy, section.reference).map_err(named)?;
+    let factor = law.acceleration("running", section.running).map_err(named)?;
+    let stored = section.stored.map(|celsius| law.acceleration("stored", celsius)).transpose().map_err(named)?;
+    let initial = nand.initial_age.map_or(0.0, |age| age.0 as f64) * stored.unwrap_or(factor);
+    Ok(Some(Ageing { initial: Ns(initial as u64), factor }))
 }
 
 fn corruption(drive: &LoadedDrive, nand: &NandConfig) -> Result<Option<CorruptionConfig>, Error> {

@@ -14,7 +14,7 @@ use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserializer, Error, IntoDeserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use super::reliability::{CorruptionSection, DieFailureSection};
+use super::reliability::{CorruptionSection, DieFailureSection, TemperatureSection};
 
 /// Shape of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -213,6 +213,9 @@ pub struct NandConfig {
     /// How old data is that was there at the start; absent: new [ns].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_age: Option<Duration>,
+    /// How warm the drive is, by which data ages; absent: ages are those of the clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<TemperatureSection>,
     /// How pages that do not decode are read again; absent: not at all.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
     pub retry: Option<ReadRetryConfig>,

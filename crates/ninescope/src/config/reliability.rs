@@ -29,6 +29,32 @@ impl Default for CorruptionSection {
     }
 }
 
+/// How warm a drive is: it stays so, whatever it does. Data ages by the law of Arrhenius.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TemperatureSection {
+    /// During the run [C].
+    #[schemars(range(min = -55, max = 150))]
+    pub running: f64,
+    /// Before it, while data that was there at the start grew as old as `nand.initial_age` says; absent: as during the run [C].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = -55, max = 150))]
+    pub stored: Option<f64>,
+    /// At which the ages of `nand.errors` and `nand.retry` are told [C].
+    #[schemars(range(min = -55, max = 150))]
+    pub reference: f64,
+    /// How much faster data ages where it is warmer [eV].
+    #[schemars(range(min = 0, max = 2))]
+    pub activation_energy: f64,
+}
+
+impl Default for TemperatureSection {
+    /// JEDEC's drives of clients run at 40 C; 1.1 eV are what bakes of flash are planned with.
+    fn default() -> Self {
+        Self { running: 40.0, stored: None, reference: 40.0, activation_energy: 1.1 }
+    }
+}
+
 /// A die that fails as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

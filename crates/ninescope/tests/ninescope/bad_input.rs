@@ -211,6 +211,11 @@ fn mistakes_about_codes_name_their_key() {
         ),
         ("nand.corruption={hourly_rber=-1.0}", &["nand.corruption.hourly_rber is -1"]),
         ("nand.initial_age=-1h", &["nand.initial_age", "-1h"]),
+        ("nand.temperature={running=150.5}", &["--set nand.temperature={", "nand.temperature.running is 150.5", "-55 to 150"]),
+        ("nand.temperature={reference=-60.0}", &["nand.temperature.reference is -60"]),
+        ("nand.temperature={stored=200.0}", &["nand.temperature.stored is 200"]),
+        ("nand.temperature={activation_energy=2.5}", &["nand.temperature.activation_energy is 2.5", "0 to 2"]),
+        ("nand.temperature={runing=50.0}", &["nand.temperature", "runing"]),
         // What is done about them.
         ("nand.retry={policy=\"levels\",success=[1.5]}", &["nand.retry.success"]),
         ("nand.retry={policy=\"levels\",success=[]}", &["nand.retry.success"]),
@@ -237,6 +242,12 @@ fn mistakes_about_codes_name_their_key() {
         ("correctable = 8", "correctable = 0", &["line 25", "nand.ecc.correctable"]),
         ("[controller]", "[scrub]\npolicy = \"periodic\"\nperiod = \"0h\"\n[controller]", &["scrub.period", "line 36"]),
         ("ecc = {", "#ecc = {", &["nand.errors", "give nand.ecc"]),
+        ("errors = {", "temperature = {}\n#errors = {", &["line 26", "nand.temperature is there", "give nand.errors"]),
+        (
+            "initial_age = \"30d\"",
+            "temperature = { stored = 40.0 }",
+            &["nand.temperature.stored is given", "give nand.initial_age"],
+        ),
     ] {
         assert!(coded.contains(from), "the coded drive says {from}");
         let mut request = tiny_request(&[]);

@@ -1,13 +1,13 @@
 //! The raw bit error rate of groups: how long an answer of the model is kept, and what wears cells beyond cycles.
 
-use ninescope_engine::reliability::health::{GroupAges, GroupHealth};
+use ninescope_engine::reliability::health::{Ageing, GroupAges, GroupHealth};
 use ninescope_engine::{SuspendPolicyConfig, reliability::NandCode};
 use ninescope_kernel::Ns;
 use ninescope_media::health::{ErrorModel, ErrorModelConfig, Health, LimitByWear, SuspendLimit, WearPoint};
 use ninescope_model::BlockGroup;
 use serde_json::json;
 
-use crate::reliability::drives::{Coded, LATER, bch};
+use crate::reliability::drives::{Coded, LATER, bch, old_data_is_lost};
 use crate::scenario::{Drive, Outcome, policy_with, read, write, write_units};
 
 const GROUP: BlockGroup = BlockGroup(0);
@@ -46,7 +46,7 @@ fn an_answer_is_kept_until_the_data_is_older_by_a_64th() {
     // No model tells milliseconds apart.
     let mut health = GroupHealth::new(Box::new(Itself { of_reads: false }), 1);
     let programmed = Ns(5_000_000_000);
-    let mut ages = GroupAges::new(1, Ns::ZERO);
+    let mut ages = GroupAges::new(1, Ns::ZERO, None);
     ages.programmed(GROUP, programmed);
     let (mut known, mut age) = (0.0, 64_000_000_u64);
     while age < 1 << 55 {
@@ -54,7 +54,7 @@ fn an_answer_is_kept_until_the_data_is_older_by_a_64th() {
         assert_eq!(ages.age(GROUP, now), Ns(age));
         if health.levels(GROUP, now, 0).is_none() {
             known = health.rber(GROUP, Ns(age), 0, 0);
-            health.keep(GROUP, now, Ns(age), 0, [None; 2]);
+            health.keep(GROUP, now, ages.grows_within(Ns(age)), 0, [None; 2]);
         }
         let rber = health.rber(GROUP, Ns(age), 0, 0);
         assert!(known <= rber && rber < known * (1.0 + 1.0 / 64.0), "{known} for {rber}");
@@ -78,10 +78,41 @@ fn new_data_and_an_erase_void_an_answer() {
 
 #[test]
 fn prepared_data_has_its_age_and_new_data_its_own() {
-    let mut ages = GroupAges::new(2, Ns(1_000));
+    let mut ages = GroupAges::new(2, Ns(1_000), None);
     assert_eq!(ages.age(GROUP, Ns(5)), Ns(1_005));
     ages.programmed(GROUP, Ns(7));
     assert_eq!((ages.age(GROUP, Ns(10)), ages.age(BlockGroup(1), Ns(10))), (Ns(3), Ns(1_010)));
+}
+
+#[test]
+fn where_it_is_warm_an_hour_is_several_and_the_clock_goes_on_as_ever() {
+    // A thousand hours of before count for 250, and each of the run for three.
+    let ageing = Ageing { initial: Ns(250), factor: 3.0 };
+    let mut ages = GroupAges::new(2, Ns(1_000), Some(ageing));
+    ages.programmed(GROUP, Ns(7));
+    assert_eq!((ages.retention(GROUP, Ns(10)), ages.retention(BlockGroup(1), Ns(10))), (Ns(9), Ns(280)));
+    assert_eq!((ages.age(GROUP, Ns(10)), ages.age(BlockGroup(1), Ns(10))), (Ns(3), Ns(1_010)));
+    // A 64th of a retention of 192 s is 3 s of it, and one of the clock.
+    assert_eq!(ages.grows_within(Ns(192_000_000_000)), Ns(1_000_000_000));
+    // Beyond what time there is, it stays.
+    let hot = Ageing { initial: Ns::NEVER, factor: 1e20 };
+    assert_eq!(GroupAges::new(1, Ns::ZERO, Some(hot)).retention(GROUP, Ns(1)), Ns::NEVER);
+}
+
+#[test]
+fn data_that_is_warm_while_it_is_read_again_and_again_is_lost_sooner() {
+    // What is written in the run is ruined at an age of a day, the tenth power of which is 1: by the clock it is a second old.
+    let lost = |ageing: Option<Ageing>| {
+        let mut drive = old_data_is_lost(Drive::with(|_| {}).with_ecc(bch()));
+        drive.reliability.nand.ageing = ageing;
+        let run = drive.run(vec![write_units(0, 0, 8), read(LATER, 0), read(LATER, 4)]);
+        run.reliable().reads_reported
+    };
+    let day = 86_400.0;
+    for (ageing, expected) in [(None, 0), (Some(1.0), 0), (Some(day), 2)] {
+        let ageing = ageing.map(|factor| Ageing { initial: Ns::ZERO, factor });
+        assert_eq!(lost(ageing), expected, "{ageing:?}");
+    }
 }
 
 /// The erase of group 0 with so many reads in it, each of which suspends it, on a drive whose erases bear one suspension
