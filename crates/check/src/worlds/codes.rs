@@ -200,6 +200,7 @@ fn flash(dice: &mut Dice, drive: &mut Table, page: u64) {
         put_at(drive, "nand.initial_age", text(Duration(dice.one_of(&[1, 1_000_000, 90 * 86_400_000_000_000]))));
     }
     warm(&mut dice.of("temperature"), drive);
+    vary(&mut dice.of("variation"), drive);
     if dice.chance(60) {
         corruption(dice, drive);
     }
@@ -221,6 +222,22 @@ fn warm(dice: &mut Dice, drive: &mut Table) {
         section.insert("stored".to_owned(), dice.one_of(&[0.0, 30.0, 85.0]).into());
     }
     put_at(drive, "nand.temperature", section);
+}
+
+/// Has the bits of some pages and blocks of some drives fail more often than those of others.
+fn vary(dice: &mut Dice, drive: &mut Table) {
+    if value_at(drive, "nand.errors").is_none() || !dice.chance(30) {
+        return;
+    }
+    let mut factors = |count: usize| -> Vec<f64> { (0..count).map(|_| dice.one_of(&[0.3, 1.0, 1.5, 4.0])).collect() };
+    let cell = value_at(drive, "nand.cell").and_then(Value::as_str);
+    let bits = ["slc", "mlc", "tlc", "qlc"].iter().position(|name| Some(*name) == cell).map_or(1, |bits| bits + 1);
+    let section = [("page_types", factors(bits)), ("layers", factors(2))];
+    let mut section: Table = section.map(|(key, factors)| (key.to_owned(), factors.into())).into_iter().collect();
+    if dice.chance(50) {
+        section.insert("blocks".to_owned(), dice.one_of(&[0.1, 0.5, 2.0]).into());
+    }
+    put_at(drive, "nand.variation", section);
 }
 
 /// Gives a code user data that divides a page, and few decoders. Returns the bits of a codeword, about.
@@ -305,6 +322,19 @@ fn fit_retry(dice: &mut Dice, drive: &mut Table) {
         Some("levels") => {
             let success: Vec<_> = (0..attempts).map(|_| Value::Float(dice.one_of(&[0.0, 0.3, 0.5, 0.9]))).collect();
             put_at(drive, "nand.retry.success", success);
+        }
+        Some("table") => {
+            let mut retries = dice.of("table of retries");
+            let ages = vec![text(Duration(0)), text(retries.time(1_000, 8))];
+            put_at(drive, "nand.retry.retention", ages);
+            let mut shares = || -> Value {
+                let shares: [&[f64]; 4] = [&[1.0], &[0.5, 0.3], &[0.0, 0.5, 0.5], &[0.2]];
+                vec![retries.one_of(&shares).to_vec(), retries.one_of(&shares).to_vec()].into()
+            };
+            let mut row =
+                |cycles: i64| Table::from_iter([("cycles".to_owned(), cycles.into()), ("shares".to_owned(), shares())]);
+            let rows = vec![row(0), row(1_000)];
+            put_at(drive, "nand.retry.rows", rows);
         }
         Some("shifted-reference") => put_at(drive, "nand.retry.attempts", i64::from(attempts)),
         Some("soft-sensing") => {

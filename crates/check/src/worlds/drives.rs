@@ -367,6 +367,7 @@ fn nand(dice: &mut Dice) -> NandConfig {
         ecc: None,
         edc: None,
         errors: None,
+        variation: None,
         initial_age: None,
         temperature: None,
         retry: None,

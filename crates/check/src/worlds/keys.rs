@@ -4,13 +4,14 @@ use ninescope_model::units::Duration;
 use ninescope_tier::PlacementConfig;
 
 /// Codes, bits that fail and what is done about them, by their keys.
-pub(super) const OF_RELIABILITY: [&str; 11] = [
+pub(super) const OF_RELIABILITY: [&str; 12] = [
     "backing_store",
     "scrub",
     "refresh",
     "nand.ecc",
     "nand.edc",
     "nand.errors",
+    "nand.variation",
     "nand.initial_age",
     "nand.temperature",
     "nand.retry",

@@ -56,10 +56,11 @@ impl GroupAges {
         }
     }
 
-    /// How long it takes until data of such an age is older by a 64th, or by what no model tells apart.
-    pub fn grows_within(&self, retention: Ns) -> Ns {
-        let growth = Ns((retention.0 >> GROWTH_SHIFT).max(AGE_STEP));
-        self.ageing.map_or(growth, |ageing| scaled(growth, 1.0 / ageing.factor))
+    /// When the oldest data of a group will be older by a 64th, or by what no model tells apart.
+    pub fn grows_until(&self, group: BlockGroup, now: Ns) -> Ns {
+        let growth = Ns((self.retention(group, now).0 >> GROWTH_SHIFT).max(AGE_STEP));
+        let takes = self.ageing.map_or(growth, |ageing| scaled(growth, 1.0 / ageing.factor));
+        Ns(now.0.saturating_add(takes.0))
     }
 
     /// The first page of a group was programmed.
@@ -76,7 +77,9 @@ fn scaled(time: Ns, factor: f64) -> Ns {
 /// A group's answer and how long it holds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
-    /// By code.
+    /// Raw bit error rate.
+    rber: f64,
+    /// The same as a level of each code.
     levels: [Option<RberLevel>; 2],
     /// Page reads since the erase from which on it is asked anew [count].
     until_reads: u32,
@@ -128,8 +131,18 @@ impl GroupHealth {
     /// The levels of a group, by code, as they were last asked for; `None` if they must be asked for anew.
     #[inline]
     pub fn levels(&self, group: BlockGroup, now: Ns, reads: u32) -> Option<[Option<RberLevel>; 2]> {
+        self.kept(group, now, reads).map(|kept| kept.levels)
+    }
+
+    /// The same as a rate.
+    pub fn kept_rber(&self, group: BlockGroup, now: Ns, reads: u32) -> Option<f64> {
+        self.kept(group, now, reads).map(|kept| kept.rber)
+    }
+
+    #[inline]
+    fn kept(&self, group: BlockGroup, now: Ns, reads: u32) -> Option<&Group> {
         let group = &self.groups[group.index()];
-        (reads < group.until_reads && now < group.until).then_some(group.levels)
+        (reads < group.until_reads && now < group.until).then_some(group)
     }
 
     /// Suspensions of a group's last erase beyond what it bears [count].
@@ -143,11 +156,12 @@ impl GroupHealth {
         self.model.rber(&Health { cycles, retention, reads, suspensions, verify_cycles: 0 })
     }
 
-    /// Keeps the levels of a group until its reads have grown by a 64th, or a time has passed.
-    pub fn keep(&mut self, group: BlockGroup, now: Ns, holds: Ns, reads: u32, levels: [Option<RberLevel>; 2]) {
+    /// Keeps the rate of a group and its levels until its reads have grown by a 64th, or until a time.
+    pub fn keep(&mut self, group: BlockGroup, until: Ns, reads: u32, (rber, levels): (f64, [Option<RberLevel>; 2])) {
         let group = &mut self.groups[group.index()];
+        group.rber = rber;
         group.levels = levels;
         group.until_reads = reads.saturating_add((reads >> GROWTH_SHIFT) + 1);
-        group.until = Ns(now.0.saturating_add(holds.0));
+        group.until = until;
     }
 }

@@ -17,6 +17,7 @@ mod recovery;
 mod sense;
 pub(crate) mod timetable;
 mod upkeep;
+pub mod variation;
 
 use ninescope_ecc::{RberLevel, Scheme};
 use ninescope_ftl::Residence;
@@ -35,6 +36,7 @@ use die_rebuild::{DieRebuild, DieRebuildConfig};
 use health::{Ageing, GroupAges, GroupHealth};
 use rebuild::Rebuild;
 use timetable::Timetable;
+use variation::{Variation, VariationConfig};
 
 pub use crate::transaction::Harm;
 pub(crate) use decoders::{Decoder, Passage};
@@ -63,6 +65,8 @@ pub struct NandReliability {
     pub edc: Option<Scheme>,
     /// How often bits fail by themselves; none: never.
     pub errors: Option<ErrorModelConfig>,
+    /// By how much that differs from page to page; none: not at all.
+    pub variation: Option<VariationConfig>,
     /// P/E cycles that every block has behind it at the start [count].
     pub initial_cycles: u32,
     /// How old prepared data is at the start, by the clock [ns].
@@ -313,6 +317,7 @@ pub struct Reliability {
     scm: [Option<ScmCode>; 2],
     ages: GroupAges,
     health: Option<GroupHealth>,
+    variation: Option<Variation>,
     /// By page: the raw bit error rate that it took along when it was copied by its die; empty until one is.
     copied: Vec<f64>,
     initial_cycles: u32,
@@ -410,7 +415,8 @@ impl Reliability {
             nand.edc.as_ref().map(|scheme| of_nand(scheme, "nand-edc")),
         ];
         let mut health = nand_model.map(|model| GroupHealth::new(model, geometry.groups()));
-        if let (Some(health), Some(rber)) = (&mut health, rber_of_all) {
+        let variation = nand.variation.as_ref().map(|config| Variation::new(config, geometry, *seed));
+        if let (Some(health), Some(rber), None) = (&mut health, rber_of_all, &variation) {
             let level = |code: &Option<Code>| code.as_ref().and_then(|code| code.level(rber));
             health.never_changes([level(&codes[0]), level(&codes[1])]);
         }
@@ -420,6 +426,7 @@ impl Reliability {
             scm: [of_scm(0), of_scm(1)],
             ages: GroupAges::new(geometry.groups(), nand.initial_age, nand.ageing),
             health,
+            variation,
             copied: Vec::new(),
             initial_cycles: nand.initial_cycles,
             retry_stream: RandomStream::new(*seed, "ecc", "read-retry"),
@@ -498,6 +505,11 @@ impl Reliability {
     /// What makes units corrupt, where anything does.
     pub fn corruption(&self) -> Option<&Corruption> {
         self.corruption.as_ref()
+    }
+
+    /// By how much the raw bit error rate of a block differs from that of others, where any does.
+    pub fn variation(&self) -> Option<&Variation> {
+        self.variation.as_ref()
     }
 
     /// Whether a unit of flash is corrupt by injection.

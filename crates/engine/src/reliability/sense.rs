@@ -8,7 +8,7 @@ use ninescope_model::{BlockGroup, Lpa, Ppa, Source};
 
 use super::code::{Asked, Decoded};
 use super::{HarmedUnit, NandCode, Reliability, Sensed};
-use crate::policies::read_retry::Attempt;
+use crate::policies::read_retry::{Attempt, Undecoded};
 use crate::transaction::{Harm, Transaction, TransactionStore, UnitRecord};
 
 /// The flash in which pages are sensed, and who asked for them.
@@ -146,7 +146,7 @@ impl Reliability {
     /// now, and those of its own.
     pub(crate) fn copied(&mut self, ground: Ground<'_>, from: Ppa, to: Ppa) {
         let geometry = ground.ftl.geometry();
-        let Some(own) = self.rber_of(ground, geometry.group_and_offset(from).0) else { return };
+        let Some(own) = self.rber_of_page(ground, geometry.group_and_offset(from).0, from) else { return };
         let page = |ppa: Ppa| (ppa.0 / geometry.units_per_page()) as usize;
         if self.copied.is_empty() {
             self.copied = vec![0.0; (geometry.units() / geometry.units_per_page()) as usize];
@@ -169,34 +169,60 @@ impl Reliability {
         Some(health.rber(group, self.ages.retention(group, ground.now), record.reads_since_erase, cycles) + suspended)
     }
 
+    /// The P/E cycles of a place's group, and how old its oldest data is at the temperature at which ages are told.
+    fn wear_and_retention(&self, ground: Ground<'_>, ppa: Ppa) -> (u32, Ns) {
+        let group = group_of(ground.ftl, ppa);
+        let cycles = self.initial_cycles.saturating_add(ground.ftl.group(group).erase_count);
+        (cycles, self.ages.retention(group, ground.now))
+    }
+
+    /// The same of a page of it.
+    fn rber_of_page(&self, ground: Ground<'_>, group: BlockGroup, ppa: Ppa) -> Option<f64> {
+        let factor = self.variation.as_ref().map_or(1.0, |variation| variation.factor(ground, ppa));
+        Some(self.rber_of(ground, group)? * factor)
+    }
+
     /// The raw bit error rate of a place's group, and of what its page took along, as a level of each code; none where bits do not
     /// fail by themselves.
     fn levels_of(&mut self, ground: Ground<'_>, ppa: Ppa) -> [Option<RberLevel>; 2] {
         let now = ground.now;
         let copied = if self.copied.is_empty() { 0.0 } else { self.rber_copied(ground, ppa) };
         if copied > 0.0
-            && let Some(own) = self.rber_of(ground, ground.ftl.geometry().group_and_offset(ppa).0)
+            && let Some(own) = self.rber_of_page(ground, ground.ftl.geometry().group_and_offset(ppa).0, ppa)
         {
-            return [0, 1].map(|code: usize| self.nand[code].as_ref().and_then(|code| code.level(own + copied)));
+            return self.as_levels(own + copied);
         }
         let Some(health) = &mut self.health else { return [None; 2] };
         if let Some(levels) = health.always() {
             return levels;
         }
-        let geometry = ground.ftl.geometry();
-        let is_parity = geometry.is_parity(ppa);
-        let group = if is_parity { geometry.locate(ppa).group } else { geometry.group_and_offset(ppa).0 };
+        let group = group_of(ground.ftl, ppa);
         let reads = ground.ftl.group(group).reads_since_erase;
+        if let Some(variation) = &self.variation {
+            let kept = health.kept_rber(group, now, reads);
+            let factor = variation.factor(ground, ppa);
+            return kept
+                .or_else(|| self.ask_model(ground, group))
+                .map_or([None; 2], |rber| self.as_levels(rber * factor));
+        }
         if let Some(levels) = health.levels(group, now, reads) {
             return levels;
         }
-        let Some(rber) = self.rber_of(ground, group) else { return [None; 2] };
-        let levels = [0, 1].map(|code: usize| self.nand[code].as_ref().and_then(|code| code.level(rber)));
-        let holds = self.ages.grows_within(self.ages.retention(group, now));
-        if let Some(health) = &mut self.health {
-            health.keep(group, now, holds, reads, levels);
-        }
-        levels
+        self.ask_model(ground, group).map_or([None; 2], |rber| self.as_levels(rber))
+    }
+
+    /// Asks the model for the raw bit error rate of a group, and keeps the answer.
+    fn ask_model(&mut self, ground: Ground<'_>, group: BlockGroup) -> Option<f64> {
+        let rber = self.rber_of(ground, group)?;
+        let (levels, until) = (self.as_levels(rber), self.ages.grows_until(group, ground.now));
+        let reads = ground.ftl.group(group).reads_since_erase;
+        self.health.as_mut()?.keep(group, until, reads, (rber, levels));
+        Some(rber)
+    }
+
+    /// A raw bit error rate as a level of each code.
+    fn as_levels(&self, rber: f64) -> [Option<RberLevel>; 2] {
+        [0, 1].map(|code: usize| self.nand[code].as_ref().and_then(|code| code.level(rber)))
     }
 
     /// What a unit of a page access holds of which the decoder finds something.
@@ -221,11 +247,13 @@ impl Reliability {
         let transaction = ground.transactions.slab[index];
         let asked = sectors_asked(ground.ftl, &transaction);
         let Sensed { decoded, code, .. } = self.sensed[index as usize];
+        let (cycles, retention) = self.wear_and_retention(ground, transaction.ppa());
         let (Some(retry), Some(code)) = (&self.retry, &mut self.nand[code as usize]) else { return decoded };
         let correctable = code.scheme().correctable();
+        let page = Undecoded { errors: decoded.worst, correctable, cycles, retention };
         code.counters.codewords += u64::from(decoded.codewords);
         code.counters.corrupted_codewords += u64::from(decoded.corrupted);
-        match retry.attempt(u32::from(attempt), decoded.worst, correctable, &mut self.retry_stream) {
+        match retry.attempt(u32::from(attempt), &page, &mut self.retry_stream) {
             Attempt::Decoded => {
                 code.counters.corrected_bits += u64::from(decoded.worst.min(correctable));
                 let corrected = code.injected_in(decoded.failed, transaction.units.into(), asked);
@@ -281,6 +309,12 @@ impl Reliability {
     pub(super) fn take_page_of_sectors(&mut self, index: u32) -> Lpa {
         std::mem::take(self.sensed_mut(index)).page
     }
+}
+
+/// The group of a unit or of a page of parity.
+fn group_of(ftl: &Ftl, ppa: Ppa) -> BlockGroup {
+    let geometry = ftl.geometry();
+    if geometry.is_parity(ppa) { geometry.locate(ppa).group } else { geometry.group_and_offset(ppa).0 }
 }
 
 /// Which sectors of its units a page access asks for: each codeword is decoded by itself, so that others need not be.

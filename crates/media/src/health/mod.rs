@@ -4,6 +4,7 @@
 mod suspend_limit;
 mod temperature;
 
+pub use crate::policies::error_model::table::place;
 pub use crate::policies::error_model::{self, ErrorModel, ErrorModelConfig, Health, RBER_MAX};
 pub use suspend_limit::{LimitByWear, LimitError, SuspendLimit, WearPoint};
 pub use temperature::{ACTIVATION_ENERGY_MAX, Arrhenius, BOLTZMANN, CELSIUS};

@@ -24,7 +24,7 @@ pub struct Stagger {
 
 impl PageTypes {
     /// The type of each page of a block, where there are so many `types`.
-    pub(super) fn of_block(&self, pages: u32, types: usize) -> Box<[u8]> {
+    pub fn of_block(&self, pages: u32, types: usize) -> Box<[u8]> {
         match self {
             Self::InTurn => (0..pages).map(|page| (page % types as u32) as u8).collect(),
             Self::Staggered(stagger) => {

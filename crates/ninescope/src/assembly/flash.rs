@@ -133,6 +133,11 @@ pub fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
     Ok(timing)
 }
 
+/// The type of each page of a block: all bits of a cell are told apart, whatever times they take.
+pub fn types_of_pages(drive: &LoadedDrive, pages: u32) -> Result<Box<[u8]>, Error> {
+    Ok(page_types(drive)?.of_block(pages, flash(drive)?.cell.bits()))
+}
+
 /// The order of page types, whose first and last pages a block has.
 fn page_types(drive: &LoadedDrive) -> Result<PageTypes, Error> {
     let Some(PageTypesConfig { first, then, last }) = flash(drive)?.page_types.clone() else {

@@ -4,6 +4,7 @@ use ninescope_ecc::{EccSchemeConfig, Scheme};
 use ninescope_engine::reliability::backing_store::BackingStoreConfig;
 use ninescope_engine::reliability::corruption::CorruptionConfig;
 use ninescope_engine::reliability::health::Ageing;
+use ninescope_engine::reliability::variation::VariationConfig;
 use ninescope_engine::reliability::{NandReliability, ReliabilityConfig, ScmReliability};
 use ninescope_kernel::Ns;
 use ninescope_media::ParameterError;
@@ -11,11 +12,16 @@ use ninescope_media::health::{Arrhenius, RBER_MAX};
 use ninescope_model::units::Bytes;
 use ninescope_model::{Geometry, SECTOR_BYTES};
 
-use crate::config::{DriveConfig, LoadedDrive, NandConfig, ScmConfig};
+use super::flash;
+use crate::config::{DriveConfig, LoadedDrive, NandConfig, ScmConfig, VariationSection};
 use crate::error::Error;
 
 /// The most reads that a backing store serves side by side: a slip of the key beyond.
 const PARALLEL_MAX: u32 = 65_535;
+/// The highest factor by which pages differ: more is a slip.
+const FACTOR_MAX: f64 = 1_000.0;
+/// The largest standard deviation of the logarithm of a block's factor: a slip beyond, where a few blocks have all errors.
+const SIGMA_MAX: f64 = 3.0;
 
 /// Checks what a description says about failing bits and derives the parts. The spare bytes of a page are filled in where
 /// they were left out.
@@ -104,12 +110,60 @@ fn nand_reliability(drive: &LoadedDrive, nand: &NandConfig, geometry: &Geometry)
         ecc,
         edc,
         errors: nand.errors.clone(),
+        variation: nand.variation.as_ref().map(|section| variation(drive, nand, section, geometry)).transpose()?,
         initial_cycles: nand.initial_cycles.unwrap_or(0),
         initial_age: nand.initial_age.map_or(Ns::ZERO, |age| Ns(age.0)),
         ageing: ageing(drive, nand)?,
         retry: nand.retry.clone(),
         corruption: corruption(drive, nand)?,
         ..NandReliability::default()
+    })
+}
+
+/// By how much the pages of a block, and blocks, differ in what bits fail.
+fn variation(
+    drive: &LoadedDrive,
+    nand: &NandConfig,
+    section: &VariationSection,
+    geometry: &Geometry,
+) -> Result<VariationConfig, Error> {
+    let VariationSection { page_types, layers, blocks } = section;
+    let wrong =
+        |key: &str, message: &str| Err(drive.error_at(format!("nand.variation.{key}").trim_end_matches('.'), message));
+    if nand.errors.is_none() {
+        return wrong("", "is there, and no rate that could vary: give nand.errors");
+    }
+    if page_types.is_empty() && layers.is_empty() && blocks.is_none() {
+        return wrong("", "says nothing: give page_types, layers or blocks");
+    }
+    let bits = nand.cell.bits();
+    if !(page_types.is_empty() || page_types.len() == bits) {
+        return wrong("page_types", &format!("has {} values; give one per bit of the cell ({bits})", page_types.len()));
+    }
+    if layers.len() > geometry.pages_per_block as usize {
+        let pages = geometry.pages_per_block;
+        return wrong("layers", &format!("has {} values, and a block has {pages} pages", layers.len()));
+    }
+    for (key, factors) in [("page_types", page_types), ("layers", layers)] {
+        if let Some(factor) = factors.iter().find(|&&factor| !(factor > 0.0 && factor <= FACTOR_MAX)) {
+            return wrong(key, &format!("has the value {factor}, it must be above 0 and at most {FACTOR_MAX}"));
+        }
+    }
+    let blocks = blocks.unwrap_or(0.0);
+    if !(0.0..=SIGMA_MAX).contains(&blocks) {
+        return wrong("blocks", &format!("is {blocks}, it must be 0 to {SIGMA_MAX}"));
+    }
+    let of_layer = |page: u32, pages: u32| {
+        let layer = u64::from(page) * layers.len() as u64 / u64::from(pages.max(1));
+        layers.get(layer as usize).copied().unwrap_or(1.0)
+    };
+    let types = flash::types_of_pages(drive, geometry.pages_per_block)?;
+    let of_type = |page: usize| page_types.get(usize::from(types[page])).copied().unwrap_or(1.0);
+    let (pages, slc_pages) = (geometry.pages_per_block, geometry.pages_per_block / bits as u32);
+    Ok(VariationConfig {
+        pages: (0..pages).map(|page| of_type(page as usize) * of_layer(page, pages)).collect(),
+        slc_pages: (0..slc_pages).map(|page| of_layer(page, slc_pages)).collect(),
+        blocks,
     })
 }
 

@@ -14,7 +14,7 @@ use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserializer, Error, IntoDeserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use super::reliability::{CorruptionSection, DieFailureSection, TemperatureSection};
+use super::reliability::{CorruptionSection, DieFailureSection, TemperatureSection, VariationSection};
 
 /// Shape of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -210,6 +210,9 @@ pub struct NandConfig {
     /// How often bits fail; absent: never.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
     pub errors: Option<ErrorModelConfig>,
+    /// By how much that differs from page to page and from block to block; absent: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variation: Option<VariationSection>,
     /// How old data is that was there at the start; absent: new [ns].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_age: Option<Duration>,

@@ -39,7 +39,9 @@ pub(crate) use load::unknown_preset;
 pub use loaded::LoadedDrive;
 pub use ninescope_generators::JobConfig;
 pub use power::PowerSection;
-pub use reliability::{BackingStoreSection, CorruptionSection, DieFailureSection, TemperatureSection};
+pub use reliability::{
+    BackingStoreSection, CorruptionSection, DieFailureSection, TemperatureSection, VariationSection,
+};
 pub use scm::{CopyPathConfig, PulseOrderConfig, ScmConfig};
 pub use trace_jobs::{AddressPolicy, LoadedTraces, TraceJob};
 pub use zones::ZnsConfig;

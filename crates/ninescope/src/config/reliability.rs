@@ -55,6 +55,22 @@ impl Default for TemperatureSection {
     }
 }
 
+/// By how much the raw bit error rate of a page differs from what `nand.errors` says: by the product of these factors.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct VariationSection {
+    /// Of pages of each type, one for each bit of the cell; absent: 1. Pages of blocks of one bit in a cell have none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub page_types: Vec<f64>,
+    /// From the first page of a block to its last, each of as many pages; absent: 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<f64>,
+    /// Standard deviation of the logarithm of each block's factor, whose mean is 1; absent: all are 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 3))]
+    pub blocks: Option<f64>,
+}
+
 /// A die that fails as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -211,11 +211,29 @@ fn mistakes_about_codes_name_their_key() {
         ),
         ("nand.corruption={hourly_rber=-1.0}", &["nand.corruption.hourly_rber is -1"]),
         ("nand.initial_age=-1h", &["nand.initial_age", "-1h"]),
-        ("nand.temperature={running=150.5}", &["--set nand.temperature={", "nand.temperature.running is 150.5", "-55 to 150"]),
+        (
+            "nand.temperature={running=150.5}",
+            &["--set nand.temperature={", "nand.temperature.running is 150.5", "-55 to 150"],
+        ),
         ("nand.temperature={reference=-60.0}", &["nand.temperature.reference is -60"]),
         ("nand.temperature={stored=200.0}", &["nand.temperature.stored is 200"]),
         ("nand.temperature={activation_energy=2.5}", &["nand.temperature.activation_energy is 2.5", "0 to 2"]),
         ("nand.temperature={runing=50.0}", &["nand.temperature", "runing"]),
+        ("nand.variation={}", &["--set nand.variation={", "nand.variation says nothing", "layers"]),
+        (
+            "nand.variation={page_types=[1.0,2.0]}",
+            &["nand.variation.page_types has 2 values", "per bit of the cell (3)"],
+        ),
+        ("nand.variation={page_types=[1.0,0.0,1.0]}", &["nand.variation.page_types has the value 0", "above 0"]),
+        ("nand.variation={layers=[1.0,nan]}", &["nand.variation.layers has the value NaN"]),
+        ("nand.variation={layers=[1,1,1,1,1,1,1,1,1]}", &["nand.variation.layers has 9 values", "8 pages"]),
+        ("nand.variation={blocks=3.5}", &["nand.variation.blocks is 3.5", "0 to 3"]),
+        ("nand.retry={policy=\"table\",rows=[]}", &["nand.retry.rows"]),
+        ("nand.retry={policy=\"table\",retention=[\"1d\",\"0s\"]}", &["nand.retry.retention", "ascend"]),
+        (
+            "nand.retry={policy=\"table\",retention=[\"0s\"],rows=[{cycles=0,shares=[[0.6,0.6]]}]}",
+            &["nand.retry.rows", "1.2 in sum at 0 cycles"],
+        ),
         // What is done about them.
         ("nand.retry={policy=\"levels\",success=[1.5]}", &["nand.retry.success"]),
         ("nand.retry={policy=\"levels\",success=[]}", &["nand.retry.success"]),
@@ -243,6 +261,7 @@ fn mistakes_about_codes_name_their_key() {
         ("[controller]", "[scrub]\npolicy = \"periodic\"\nperiod = \"0h\"\n[controller]", &["scrub.period", "line 36"]),
         ("ecc = {", "#ecc = {", &["nand.errors", "give nand.ecc"]),
         ("errors = {", "temperature = {}\n#errors = {", &["line 26", "nand.temperature is there", "give nand.errors"]),
+        ("errors = {", "variation = {}\n#errors = {", &["line 26", "nand.variation is there", "give nand.errors"]),
         (
             "initial_age = \"30d\"",
             "temperature = { stored = 40.0 }",

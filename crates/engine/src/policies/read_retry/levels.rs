@@ -5,7 +5,7 @@ use ninescope_kernel::RandomStream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Attempt, ReadRetry, ReadRetryParameters, check_count, check_share};
+use super::{Attempt, ReadRetry, ReadRetryParameters, Undecoded, check_count, check_share};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,8 +41,8 @@ impl ReadRetry for Levels {
         self.success.len() as u32
     }
 
-    fn attempt(&self, attempt: u32, errors: u32, _correctable: u32, stream: &mut RandomStream) -> Attempt {
+    fn attempt(&self, attempt: u32, page: &Undecoded, stream: &mut RandomStream) -> Attempt {
         let chance = self.success.get(attempt as usize).copied().unwrap_or(0.0);
-        if stream.unit() < chance { Attempt::Decoded } else { Attempt::Failed(errors) }
+        if stream.unit() < chance { Attempt::Decoded } else { Attempt::Failed(page.errors) }
     }
 }

@@ -28,9 +28,21 @@ pub trait ReadRetry: Debug + Send {
         Ns::ZERO
     }
 
-    /// Whether the attempt brings the data, and how many errors are left if it does not. `errors` were left before,
-    /// more than the `correctable` ones.
-    fn attempt(&self, attempt: u32, errors: u32, correctable: u32, stream: &mut RandomStream) -> Attempt;
+    /// Whether attempt number `attempt` brings the data of a page, and how many errors are left if it does not.
+    fn attempt(&self, attempt: u32, page: &Undecoded, stream: &mut RandomStream) -> Attempt;
+}
+
+/// A page that did not decode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Undecoded {
+    /// Errors that were left in its worst codeword before the attempt, more than the correctable ones [bit].
+    pub errors: u32,
+    /// Errors that its code corrects in a codeword [bit].
+    pub correctable: u32,
+    /// P/E cycles of its block [count].
+    pub cycles: u32,
+    /// How old its data is, as old as an error model takes it to be [ns].
+    pub retention: Ns,
 }
 
 /// What came of reading again.
@@ -62,6 +74,7 @@ policy_registry! {
     "levels" => levels::Levels, "each attempt succeeds with a chance of its own";
     "shifted-reference" => shifted_reference::ShiftedReference, "each attempt leaves a share of the failing bits";
     "soft-sensing" => soft_sensing::SoftSensing, "each attempt senses more often and corrects more (LDPC)";
+    "table" => table::Table, "as many attempts as P/E cycles and the age of the data say";
 }
 
 impl ReadRetryConfig {

@@ -6,7 +6,7 @@ use ninescope_kernel::RandomStream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ATTEMPTS_MAX, Attempt, ReadRetry, ReadRetryParameters, check_share};
+use super::{ATTEMPTS_MAX, Attempt, ReadRetry, ReadRetryParameters, Undecoded, check_share};
 
 /// How far beyond what is correctable the errors of a codeword are told.
 const ERRORS_BEYOND: u32 = 256;
@@ -52,9 +52,9 @@ impl ReadRetry for ShiftedReference {
         correctable.saturating_add(ERRORS_BEYOND)
     }
 
-    fn attempt(&self, _attempt: u32, errors: u32, correctable: u32, stream: &mut RandomStream) -> Attempt {
+    fn attempt(&self, _attempt: u32, page: &Undecoded, stream: &mut RandomStream) -> Attempt {
         // Each failing bit by itself: a page that is read again is rare, and its errors are some hundreds.
-        let left = (0..errors).filter(|_| stream.unit() < self.remaining).count() as u32;
-        if left <= correctable { Attempt::Decoded } else { Attempt::Failed(left) }
+        let left = (0..page.errors).filter(|_| stream.unit() < self.remaining).count() as u32;
+        if left <= page.correctable { Attempt::Decoded } else { Attempt::Failed(left) }
     }
 }

@@ -8,7 +8,7 @@ use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Attempt, ReadRetry, ReadRetryParameters, check_count};
+use super::{Attempt, ReadRetry, ReadRetryParameters, Undecoded, check_count};
 
 /// Most senses of an attempt: a slip of the key beyond.
 const SENSES_MAX: u32 = 64;
@@ -84,8 +84,8 @@ impl ReadRetry for SoftSensing {
         self.decode.get(attempt as usize).map_or(Ns::ZERO, |time| Ns(time.0))
     }
 
-    fn attempt(&self, attempt: u32, errors: u32, _correctable: u32, _stream: &mut RandomStream) -> Attempt {
+    fn attempt(&self, attempt: u32, page: &Undecoded, _stream: &mut RandomStream) -> Attempt {
         let corrects = self.correctable.get(attempt as usize).copied().unwrap_or(0);
-        if errors <= corrects { Attempt::Decoded } else { Attempt::Failed(errors) }
+        if page.errors <= corrects { Attempt::Decoded } else { Attempt::Failed(page.errors) }
     }
 }

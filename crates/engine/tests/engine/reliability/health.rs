@@ -31,7 +31,8 @@ fn an_answer_is_kept_until_reads_have_grown_by_a_64th() {
     for reads in 1..1_000_000 {
         if health.levels(GROUP, Ns::ZERO, reads).is_none() {
             known = health.rber(GROUP, Ns::ZERO, reads, 0);
-            health.keep(GROUP, Ns::ZERO, Ns::ZERO, reads, [None; 2]);
+            health.keep(GROUP, Ns(1), reads, (known, [None; 2]));
+            assert_eq!(health.kept_rber(GROUP, Ns::ZERO, reads), Some(known));
             asked += 1;
         }
         let now = health.rber(GROUP, Ns::ZERO, reads, 0);
@@ -54,7 +55,7 @@ fn an_answer_is_kept_until_the_data_is_older_by_a_64th() {
         assert_eq!(ages.age(GROUP, now), Ns(age));
         if health.levels(GROUP, now, 0).is_none() {
             known = health.rber(GROUP, Ns(age), 0, 0);
-            health.keep(GROUP, now, ages.grows_within(Ns(age)), 0, [None; 2]);
+            health.keep(GROUP, ages.grows_until(GROUP, now), 0, (known, [None; 2]));
         }
         let rber = health.rber(GROUP, Ns(age), 0, 0);
         assert!(known <= rber && rber < known * (1.0 + 1.0 / 64.0), "{known} for {rber}");
@@ -65,7 +66,7 @@ fn an_answer_is_kept_until_the_data_is_older_by_a_64th() {
 #[test]
 fn new_data_and_an_erase_void_an_answer() {
     let mut health = GroupHealth::new(Box::new(Itself { of_reads: true }), 1);
-    let keep = |health: &mut GroupHealth| health.keep(GROUP, Ns::ZERO, Ns(1 << 50), 1 << 20, [None; 2]);
+    let keep = |health: &mut GroupHealth| health.keep(GROUP, Ns(1 << 44), 1 << 20, (0.0, [None; 2]));
     keep(&mut health);
     assert!(health.levels(GROUP, Ns::ZERO, 1 << 20).is_some());
     health.forget(GROUP);
@@ -92,8 +93,8 @@ fn where_it_is_warm_an_hour_is_several_and_the_clock_goes_on_as_ever() {
     ages.programmed(GROUP, Ns(7));
     assert_eq!((ages.retention(GROUP, Ns(10)), ages.retention(BlockGroup(1), Ns(10))), (Ns(9), Ns(280)));
     assert_eq!((ages.age(GROUP, Ns(10)), ages.age(BlockGroup(1), Ns(10))), (Ns(3), Ns(1_010)));
-    // A 64th of a retention of 192 s is 3 s of it, and one of the clock.
-    assert_eq!(ages.grows_within(Ns(192_000_000_000)), Ns(1_000_000_000));
+    // Of data that is 64 s old by the clock a 64th is a second of it, and 3 s of its retention.
+    assert_eq!(ages.grows_until(GROUP, Ns(64_000_000_007)), Ns(65_000_000_007));
     // Beyond what time there is, it stays.
     let hot = Ageing { initial: Ns::NEVER, factor: 1e20 };
     assert_eq!(GroupAges::new(1, Ns::ZERO, Some(hot)).retention(GROUP, Ns(1)), Ns::NEVER);

@@ -5,8 +5,11 @@ use ninescope_ecc::EccSchemeConfig;
 use ninescope_ecc::policies::ecc_scheme::bch::Bch;
 use ninescope_ecc::policies::ecc_scheme::crc::Crc;
 use ninescope_engine::reliability::code::CodeCounters;
+use ninescope_engine::reliability::health::Ageing;
+use ninescope_engine::reliability::variation::VariationConfig;
 use ninescope_engine::reliability::{NandCode, ReliabilityCounters};
 use ninescope_engine::{NoProbe, Plain};
+use ninescope_kernel::Ns;
 use ninescope_model::{Arrival, Cause, Op};
 use serde_json::json;
 
@@ -101,6 +104,86 @@ fn clean_corrected_failed_and_undetected_codewords_come_as_often_as_the_binomial
         assert_near(code.corrected_bits as f64, first * N as f64, deviation, "corrected bits");
         // Every codeword is a read of its own.
         assert_eq!((counted.reads_reported, counted.reads_wrong), (code.failed_codewords, code.undetected_codewords));
+    }
+}
+
+/// Corrected bits of reads of the first page of group 0 alone, of the second one alone, and how many reads there were of each.
+fn corrected_by_page(drive: &Drive, count: u64) -> [f64; 2] {
+    [0, 4].map(|first| {
+        let run = drive.clone().run((0..count).map(|index| read(index * 200_000, first + index % 4)).collect());
+        assert_eq!(run.reliable().failed_reads, 0, "nothing is beyond the code");
+        run.code(NandCode::Ecc).corrected_bits as f64
+    })
+}
+
+#[test]
+fn bits_of_pages_fail_as_often_as_the_factors_of_page_and_block_say() {
+    // A codeword has 12 wrong bits in the mean; the pages of a block 0.5 and 1.5 times as many, so that all have 12 still.
+    const N: u64 = 20_000;
+    let rber = 12.0 / 33_536.0;
+    for blocks in [0.0, 0.2] {
+        let mut drive = coded().with_errors(constant(rber));
+        drive.reliability.nand.variation =
+            Some(VariationConfig { pages: vec![0.5, 1.5], slc_pages: Vec::new(), blocks });
+        let corrected = corrected_by_page(&drive, N);
+        let of_block = drive.run(Vec::new()).reliability().variation().expect("factors").of_block(0);
+        assert_eq!(of_block == 1.0, blocks == 0.0, "{of_block}");
+        for (corrected, factor) in corrected.into_iter().zip([0.5, 1.5]) {
+            let expected = N as f64 * 12.0 * factor * of_block;
+            assert_near(corrected, expected, expected.sqrt(), &format!("a factor of {factor} x {of_block}"));
+        }
+        let mean = corrected.iter().sum::<f64>() / (2.0 * N as f64);
+        let expected = 12.0 * of_block;
+        assert_near(mean, expected, (expected / (2.0 * N as f64)).sqrt(), "the mean of all pages");
+    }
+}
+
+#[test]
+fn pages_without_errors_of_their_own_are_read_beside_those_that_nothing_brings_back() {
+    for (pages, failed) in [([0.0, 1.0], [0, 4]), ([1.0, 0.0], [4, 0])] {
+        let mut drive = coded().with_errors(never_corrected());
+        drive.reliability.nand.variation = Some(VariationConfig { pages: pages.to_vec(), ..Default::default() });
+        for (first, failed) in [0, 4].into_iter().zip(failed) {
+            let run = drive.clone().run((0..4).map(|index| read(index * 1_000_000, first + index)).collect());
+            assert_eq!(run.reliable().reads_reported, failed, "units {first} on with factors {pages:?}");
+        }
+    }
+}
+
+#[test]
+fn attempts_grow_with_cycles_and_age_as_their_table_says() {
+    // One attempt when new and fresh, two when worn or old, three when both: a quarter of the way in time and half of it in cycles
+    // there are parts of 3/8, 1/8 + 3/8 and 1/8.
+    const N: u64 = 20_000;
+    const DAY: u64 = 86_400_000_000_000;
+    let table = json!({ "policy": "table", "retention": ["0s", "100d"], "rows": [
+        { "cycles": 0, "shares": [[1.0], [0.0, 1.0]] },
+        { "cycles": 1000, "shares": [[0.0, 1.0], [0.0, 0.0, 1.0]] },
+    ] });
+    for (cycles, days, warm, shares) in [
+        (0, 0, None, [1.0, 0.0, 0.0_f64]),
+        (0, 100, None, [0.0, 1.0, 0.0]),
+        (1_000, 200, None, [0.0, 0.0, 1.0]),
+        (500, 25, None, [0.375, 0.5, 0.125]),
+        // Five days in the warm are 25.
+        (500, 5, Some(Ageing { initial: Ns(25 * DAY), factor: 5.0 }), [0.375, 0.5, 0.125]),
+    ] {
+        let mut drive = coded().with_errors(never_corrected()).with_retry(&table);
+        let nand = &mut drive.reliability.nand;
+        (nand.initial_cycles, nand.initial_age, nand.ageing) = (cycles, Ns(days * DAY), warm);
+        let Reads { counted, latencies, .. } = reads(&drive, N);
+        let mean = shares[0] + 2.0 * shares[1] + 3.0 * shares[2];
+        let square: f64 = shares[0] + 4.0 * shares[1] + 9.0 * shares[2];
+        // The run takes some seconds of those days.
+        let deviation = ((square - mean * mean).max(1e-6) * N as f64).sqrt();
+        assert_near(counted.retries as f64, mean * N as f64, deviation, &format!("{cycles} cycles, {days} days"));
+        assert_eq!((counted.retried_reads, counted.failed_reads), (N, 0));
+        // Each attempt is one sense.
+        let attempt = UNIT_READ + CORRUPTED;
+        let times: Vec<u64> =
+            shares.iter().zip(2..).filter(|(share, _)| **share > 0.0).map(|(_, n)| n * attempt).collect();
+        let seen: Vec<u64> = latencies.iter().filter(|(_, count)| *count > 20).map(|(time, _)| *time).collect();
+        assert_eq!(seen, times, "{cycles} cycles, {days} days");
     }
 }
 

@@ -103,8 +103,8 @@ pub(super) struct LogTable {
     logarithms: Vec<f64>,
 }
 
-/// Between which two of ascending points a value lies, and how far into that span, 0 to 1.
-fn place(points: &[f64], value: f64) -> (usize, usize, f64) {
+/// Between which two of ascending points a value lies, and how far into that span, 0 to 1: beyond the edges at the edge.
+pub fn place(points: &[f64], value: f64) -> (usize, usize, f64) {
     let after = points.partition_point(|&point| point <= value);
     let (low, high) = (after.saturating_sub(1), after.min(points.len() - 1));
     let span = points[high] - points[low];
