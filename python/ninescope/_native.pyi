@@ -34,6 +34,7 @@ __all__ = [
     "profile_of_trace",
     "resolve_drive",
     "schemas",
+    "shelve_snapshot",
     "strongest_bch",
     "trace_columns",
     "trace_stat",
@@ -404,6 +405,9 @@ def check_snapshot(path: str) -> str:
 
 def describe_snapshot(path: str) -> str:
     """Return what the head of a snapshot says, as JSON."""
+
+def shelve_snapshot(path: str, target: str, time: str, celsius: float | None) -> None:
+    """Write a snapshot whose data is older than that of another one."""
 
 def joint_choices(
     user_data: str, field_degree: int | None, rber: float, uber: float, verify_cycles: int

@@ -126,6 +126,17 @@ TABLES: dict[str, dict[str, Any]] = {
     "nand.page_types": {"nand": {"page_types": {"first": [0], "then": [0], "last": [0]}}},
     "nand.die_failures": {"nand": {"ecc": "crc", "die_failures": [{"die": 0, "at": "1ms"}]}},
     "nand.corruption": {"nand": {"corruption": {"initial_rber": 1e-6}}},
+    "nand.temperature": {"nand": {"initial_age": "1d", "temperature": {"running": 40.0}}},
+    "nand.variation": {"nand": {"variation": {"layers": [1.0, 1.2], "blocks": 0.1}}},
+    "nand.retry.rows": {
+        "nand": {
+            "retry": {
+                "policy": "table",
+                "retention": ["0s"],
+                "rows": [{"cycles": 0, "shares": [[1.0]]}],
+            }
+        }
+    },
     **{
         f"{medium}.errors.rows": {
             medium: {

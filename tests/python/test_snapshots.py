@@ -260,3 +260,56 @@ def test_the_python_words(small, job, tmp_path):
         small.run(job, prefill="steady", from_snapshot=named)
     with pytest.raises(ninescope.ConfigError, match="depends on the workload"):
         small.save_snapshot(named, prefill="footprint")
+
+
+def test_a_drive_on_a_shelf_is_older_for_it(cli, tmp_path):
+    file, old = tmp_path / "new.snapshot", tmp_path / "old.snapshot"
+    assert cli("snapshot", "save", file, *SMALL, "--prefill", "full").code == 0
+    code, out, err = cli("shelf", file, "--for", "96h", "--at", "66C", "--out", old)
+    assert (code, err) == (0, "")
+    assert "shelf     4d at 66 C" in out or "96h at 66 C" in out
+    assert "at 66 C" in cli("snapshot", "info", old).out
+    assert "at 66 C" not in cli("snapshot", "info", file).out
+    of_age = "retention_factor=1e-5,retention_cycles_exponent=0.0,retention_exponent=1.0"
+    law = f'nand.errors={{policy="power-law",{of_age}}}'
+    code_of_drive = 'nand.ecc={policy="bch",user_data="1KiB",correctable=60}'
+    reads = ("run", "--rw", "randread", "--requests", "2000", *SMALL, "--prefill", "full", "--json")
+    sets = ("--set", law, "--set", code_of_drive, "--set", "nand.temperature={running=40.0}")
+    bits = []
+    for name in (file, old):
+        code, out, err = cli(*reads, *sets, "--from-snapshot", name)
+        assert (code, err) == (0, "")
+        result = json.loads(out)
+        bits.append(result["reliability"]["codes"]["nand"]["corrected_bits"])
+    # The floor of the law is 8.34e-5; 96 hours at 66 C are 91.04 days at 40 C, and each of them 1e-5 more.
+    assert bits[1] / bits[0] == pytest.approx((8.34e-5 + 91.04e-5) / 8.34e-5, rel=0.1)
+    assert any("lay without power for" in note for note in result["notes"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--for", "0s"), "--for 0s"),
+        (("--for", "soon"), "--for soon"),
+        (("--for", "1d", "--at", "warm"), "--at warm: no temperature in degrees Celsius"),
+        (("--for", "1d", "--at", "400C"), "--at 400: a shelf has -55 to 150 degrees Celsius"),
+    ],
+)
+def test_a_shelf_that_cannot_be_is_told_by_its_option(cli, tmp_path, arguments, told):
+    file, old = tmp_path / "new.snapshot", tmp_path / "old.snapshot"
+    assert cli("snapshot", "save", file, *SMALL, "--prefill", "full").code == 0
+    code, out, err = cli("shelf", file, *arguments, "--out", old)
+    assert (code, out) == (2, "")
+    assert told in err
+    assert not old.exists()
+
+
+def test_a_shelf_holds_snapshots_alone(cli, tmp_path):
+    other = tmp_path / "other"
+    other.write_text("no drive")
+    code, out, err = cli("shelf", other, "--for", "1d", "--out", tmp_path / "old.snapshot")
+    assert (code, out) == (2, "")
+    assert f"{other}: not a snapshot of ninescope" in err
+    code, out, err = cli("shelf", tmp_path / "nothing", "--for", "1d", "--out", tmp_path / "old.snapshot")
+    assert (code, out) == (2, "")
+    assert str(tmp_path / "nothing") in err

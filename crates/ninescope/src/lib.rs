@@ -65,7 +65,7 @@ pub use schema::schemas;
 pub use simulation::{AnySimulation, DrivePreparation, Phase, RecordedSimulation, Simulation, SliceProgress};
 pub use snapshot::{
     FORMAT as SNAPSHOT_FORMAT, PreparedDrive, Refusal, Shape, SnapshotReport, Snapshots, check_snapshot,
-    describe_snapshot, snapshot_report_json,
+    describe_snapshot, shelve_snapshot, snapshot_report_json,
 };
 pub use steadiness::{Change, Reason, Steadiness, Verdict};
 pub use traces::{trace_columns, trace_health_json, trace_options, trace_stat_json, write_report_json};

@@ -69,7 +69,7 @@ impl Preparing {
             return Ok(None);
         }
         let (steady, written) = (self.preconditioning.steady_state(), self.preconditioning.written());
-        let drive = PreparedDrive { ftl, steady, written };
+        let drive = PreparedDrive { ftl, steady, written, shelves: Vec::new() };
         if let Some(snapshots) = &mut self.snapshots {
             snapshots.keep(&drive);
         }

@@ -267,6 +267,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(resolve_drive, module)?)?;
     module.add_function(wrap_pyfunction!(snapshots::check_snapshot, module)?)?;
     module.add_function(wrap_pyfunction!(snapshots::describe_snapshot, module)?)?;
+    module.add_function(wrap_pyfunction!(snapshots::shelve_snapshot, module)?)?;
     module.add_function(wrap_pyfunction!(trace_columns, module)?)?;
     module.add_function(wrap_pyfunction!(trace_stat, module)?)?;
     module.add_function(wrap_pyfunction!(every_policy, module)?)?;

@@ -73,3 +73,15 @@ pub fn describe_snapshot(python: Python<'_>, path: PathBuf) -> PyResult<String> 
 pub fn check_snapshot(python: Python<'_>, path: PathBuf) -> PyResult<String> {
     python.detach(|| ninescope::check_snapshot(&path)).map_err(to_python)
 }
+
+/// Writes a snapshot whose data is older than that of another one.
+#[pyfunction]
+pub fn shelve_snapshot(
+    python: Python<'_>,
+    path: PathBuf,
+    target: PathBuf,
+    time: String,
+    celsius: Option<f64>,
+) -> PyResult<()> {
+    python.detach(|| ninescope::shelve_snapshot(&path, &target, &time, celsius)).map_err(to_python)
+}

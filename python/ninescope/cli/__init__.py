@@ -42,6 +42,7 @@ VERBS: Mapping[str, Callable[[], ModuleType]] = {
     "import": lambda: import_module("ninescope.cli.import_"),
     "trace": lambda: import_module("ninescope.cli.trace"),
     "snapshot": lambda: import_module("ninescope.cli.snapshot"),
+    "shelf": lambda: import_module("ninescope.cli.shelf"),
     "papers": lambda: import_module("ninescope.cli.papers"),
     "sweep": lambda: import_module("ninescope.cli.sweep"),
     "search": lambda: import_module("ninescope.cli.search"),

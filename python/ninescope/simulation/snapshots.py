@@ -92,6 +92,21 @@ def check(path: str | os.PathLike[str]) -> dict[str, Any]:
     return known
 
 
+def shelve(
+    path: str | os.PathLike[str], out: str | os.PathLike[str], time: str, celsius: float | None = None
+) -> None:
+    """Write a snapshot of a drive that lay without power for a time, which may be so warm."""
+    _native.shelve_snapshot(existing(os.fspath(path), "snapshot"), os.fspath(out), time, celsius)
+
+
+def celsius(text: str) -> float:
+    """Read a temperature: `40C`, `40 C`, `40`."""
+    try:
+        return float(text.strip().removesuffix("C"))
+    except ValueError:
+        raise ConfigError(f"--at {text}: no temperature in degrees Celsius, as in 40C") from None
+
+
 def snapshots_in(folder: Path) -> list[Path]:
     """Return the snapshots in a folder, by name."""
     return sorted(

@@ -31,6 +31,9 @@ def in_words(known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "map", f"in flash (ftl.map), {ftl['translation_units']:,} pages of it"
     yield "seed", str(ftl["seed"])
     yield "prefill", f"{drive['prefill']}: {_preparing(known, recipe)}"
+    for shelf in drive.get("shelves", []):
+        warmth = f"at {shelf['celsius']:g} C" if "celsius" in shelf else "at the reference temperature"
+        yield "shelf", f"{shelf['time']} {warmth}"
     if "wear" in known:
         wear = known["wear"]
         yield "holds", f"{known['mapped_units']:,} of {ftl['logical_units']:,} units"

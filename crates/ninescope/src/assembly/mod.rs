@@ -18,6 +18,7 @@ mod parity;
 mod power;
 mod reliability;
 mod scm;
+mod shelf;
 mod slc_cache;
 mod tier;
 mod translation;
@@ -44,6 +45,7 @@ use dram::DramAssembly;
 pub use firmware::firmware_note;
 pub use fit::{Unfit, fit_drive};
 use scm::ScmAssembly;
+pub use shelf::Shelf;
 
 /// Bytes that are kept of a unit whose map lies in flash [B]: where its entry is in memory, and whether that changed.
 const MAP_BYTES_PER_UNIT: u64 = 5;
@@ -158,6 +160,17 @@ impl Assembly {
         };
         assembly.check_namespaces(drive)?;
         Ok(assembly)
+    }
+
+    /// The prepared drive lay on shelves before the run: what it holds is older.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where the temperature of one says nothing to the drive.
+    pub fn lay_on(&mut self, shelves: &[Shelf]) -> Result<(), Error> {
+        match &self.config.nand {
+            Some(nand) if !shelves.is_empty() => shelf::lay_on(&mut self.reliability.nand, nand, shelves),
+            _ => Ok(()),
+        }
     }
 
     /// Host bytes of the drive [B].

@@ -270,8 +270,10 @@ impl Plan {
     /// Puts the device together around a prepared drive, of any kind, with its probe.
     ///
     /// # Errors
-    /// [`Error::Internal`] when a checked drive cannot be built.
-    pub fn device_of<K: Kind>(self, drive: PreparedDrive, probe: K::Probe) -> Result<Device<K>, Error> {
+    /// [`Error::Input`] where the drive lay on a shelf whose temperature says nothing to it, [`Error::Internal`] when a checked
+    /// drive cannot be built.
+    pub fn device_of<K: Kind>(mut self, drive: PreparedDrive, probe: K::Probe) -> Result<Device<K>, Error> {
+        self.assembly.lay_on(&drive.shelves)?;
         self.assembly.device(&self.limits, drive.ftl, self.lanes, probe)
     }
 

@@ -161,9 +161,11 @@ impl<K: Kind> Simulation<K> {
             return Ok(());
         };
         let Waiting { preparing, lanes, probe } = *waiting;
-        let PreparedDrive { ftl, steady, written } = drive;
+        let PreparedDrive { ftl, steady, written, shelves } = drive;
         (self.steady, self.prepared_units) = (steady, written);
         self.snapshot = preparing.report().cloned();
+        self.plan.assembly.lay_on(&shelves)?;
+        self.plan.notes.extend(shelves.iter().map(ToString::to_string));
         let device = self.plan.assembly.device(&self.plan.limits, ftl, lanes, probe)?;
         self.stage = Stage::Running(Box::new(device));
         Ok(())

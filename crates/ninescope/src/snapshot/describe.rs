@@ -65,7 +65,7 @@ fn reader(path: &Path) -> Result<BufReader<File>, Refusal> {
     Ok(BufReader::new(File::open(path)?))
 }
 
-fn named(path: &Path, refusal: &Refusal) -> Error {
+pub(super) fn named(path: &Path, refusal: &Refusal) -> Error {
     Error::Input(format!("{}: {refusal}", path.display()))
 }
 

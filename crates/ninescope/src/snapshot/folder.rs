@@ -77,6 +77,11 @@ impl Snapshots {
     pub fn find(&mut self) -> Result<Option<PreparedDrive>, Error> {
         let path = &self.report.path;
         match PreparedDrive::load(&self.shape, path) {
+            Ok(drive) if !self.is_file && !drive.shelves.is_empty() => {
+                let refusal = Refusal::Foreign("it lay on a shelf".to_owned());
+                self.report.problem = Some(format!("{}: {refusal}", path.display()));
+                Ok(None)
+            }
             Ok(drive) => {
                 self.report.loaded = true;
                 Ok(Some(drive))

@@ -4,6 +4,7 @@
 //! ```text
 //! container: sections with checksums       shape: what a prepared drive depends on
 //! prepared: the drive to and from a file   folder: a directory of such files, by shape
+//! shelf: drives whose data grew older
 //! ```
 //!
 //! Only what preparing changes is kept, and that is the translation layer: memory that is overwritten in place needs no
@@ -16,9 +17,11 @@ mod folder;
 mod part;
 mod prepared;
 mod shape;
+mod shelf;
 
 pub use describe::{check_snapshot, describe_snapshot, snapshot_report_json};
 pub(crate) use folder::SnapshotPlace;
 pub use folder::{SnapshotReport, Snapshots};
 pub use prepared::{PreparedDrive, Refusal};
 pub use shape::{FORMAT, Shape};
+pub use shelf::shelve_snapshot;

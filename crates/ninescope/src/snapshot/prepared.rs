@@ -11,6 +11,7 @@ use thiserror::Error as ThisError;
 use super::container::{FileReader, FileWriter, HeadError};
 use super::part::new_part;
 use super::shape::{FORMAT, Shape};
+use crate::assembly::Shelf;
 use crate::error::Error;
 use crate::precondition::{OverwrittenBy, SteadyState};
 
@@ -27,6 +28,8 @@ pub struct PreparedDrive {
     pub steady: Option<SteadyState>,
     /// Units that were written to prepare it [count].
     pub written: u64,
+    /// Where it lay since.
+    pub shelves: Vec<Shelf>,
 }
 
 /// Why a file is not the prepared drive that is asked for.
@@ -115,7 +118,8 @@ impl PreparedDrive {
     pub fn read(shape: &Shape, from: impl Read) -> Result<Self, Refusal> {
         let mut file = open(from)?;
         let found = read_shape(&mut file)?;
-        if let Some(difference) = shape.difference(&found) {
+        let as_prepared = Shape { shelves: Vec::new(), ..found.clone() };
+        if let Some(difference) = shape.difference(&as_prepared) {
             return Err(Refusal::Foreign(difference));
         }
         Self::read_rest(&found, file)
@@ -136,7 +140,7 @@ impl PreparedDrive {
         let mut ftl = Ftl::new(&shape.ftl).map_err(impossible)?;
         ftl.load(&mut file)?;
         file.finish()?;
-        Ok(Self { ftl, steady, written })
+        Ok(Self { ftl, steady, written, shelves: shape.shelves.clone() })
     }
 
     /// What the result of a run says about preparing.

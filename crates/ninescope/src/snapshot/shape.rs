@@ -9,6 +9,7 @@ use ninescope_kernel::RunDigest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::assembly::Shelf;
 use crate::error::Error;
 use crate::precondition::{PrefillMode, Recipe};
 use crate::version::VERSION;
@@ -30,12 +31,15 @@ pub struct Shape {
     pub ftl: FtlConfig,
     /// What was done to it.
     pub recipe: Recipe,
+    /// Where it lay since: a run that names the file takes it with that, and none finds it by its shape.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shelves: Vec<Shelf>,
 }
 
 impl Shape {
     /// The shape of a drive that this program prepares.
     pub fn new(prefill: PrefillMode, recipe: Recipe, ftl: FtlConfig) -> Self {
-        Self { format: FORMAT, ninescope: VERSION.to_owned(), prefill, ftl, recipe }
+        Self { format: FORMAT, ninescope: VERSION.to_owned(), prefill, ftl, recipe, shelves: Vec::new() }
     }
 
     /// As text: the same for the same shape.

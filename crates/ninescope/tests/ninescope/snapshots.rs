@@ -492,3 +492,93 @@ fn a_shape_is_prepared_to_the_same_drive_as_ever() {
     }
     assert_eq!(data_text(PREPARED), now, "what is prepared changed: raise FORMAT, then renew with NINESCOPE_BLESS=1");
 }
+
+/// A coded drive whose bits fail by a law of age alone, and whose code corrects them all.
+fn ageing_request(sets: &[&str]) -> Value {
+    let errors = r#"nand.errors={policy="power-law",floor=0.0,cycles_factor=0.0,reads_factor=0.0,retention_factor=2e-4,retention_cycles_exponent=0.0,retention_exponent=1.0}"#;
+    let sets: Vec<&str> = [errors, "nand.ecc.correctable=60"].iter().chain(sets).copied().collect();
+    let mut request = request("full", &sets);
+    request["drive"] = json!({ "toml": data_text("tiny-coded.toml").replace("initial_age = \"30d\"\n", "") });
+    request
+}
+
+#[test]
+fn a_drive_from_a_shelf_is_one_whose_data_was_as_old_at_the_start() {
+    let scratch = Scratch::new("snapshot-shelf");
+    let fresh = scratch.file("fresh.snapshot", "");
+    let (shape, drive) = prepared(&ageing_request(&[]));
+    drive.save(&shape, &fresh).expect("a file");
+    let shelved = |from: &Path, name: &str, time: &str, celsius: Option<f64>| {
+        let to = fresh.with_file_name(name);
+        ninescope::shelve_snapshot(from, &to, time, celsius).expect("a shelf");
+        to
+    };
+    let run = |file: &Path, sets: &[&str]| {
+        let mut request = ageing_request(sets);
+        request["from_snapshot"] = json!(file);
+        let (result, _) = compared(&request);
+        (result["digest"].clone(), result["reliability"]["codes"]["nand"]["corrected_bits"].as_u64().expect("a count"))
+    };
+    let week = shelved(&fresh, "week.snapshot", "7d", None);
+    let old = run(&fresh, &["nand.initial_age=7d"]);
+    assert_eq!(run(&week, &[]), old);
+    assert!(run(&fresh, &[]) != old && old.1 > 1_000, "age does something: {old:?}");
+    // What a drive was before is added, and so are two shelves.
+    let twice = shelved(&week, "twice.snapshot", "3d", None);
+    assert_eq!(run(&twice, &[]), run(&fresh, &["nand.initial_age=10d"]));
+    assert_eq!(run(&week, &["nand.initial_age=3d"]), run(&fresh, &["nand.initial_age=10d"]));
+    // A bake is as much older as Arrhenius says: as if it had been stored so warm.
+    let baked = shelved(&fresh, "baked.snapshot", "7h", Some(66.0));
+    let warm = ["nand.temperature={running=40.0}"];
+    let stored = ["nand.initial_age=7h", "nand.temperature={running=40.0,stored=66.0}"];
+    let bits = run(&baked, &warm);
+    assert_eq!(bits, run(&fresh, &stored));
+    // The bits that fail grow by age: 7 h x 22.76 are 6.64 days instead of 7.
+    let expected = old.1 as f64 * 22.76 / 24.0;
+    assert!((bits.1 as f64 / expected - 1.0).abs() < 0.05, "{bits:?} for {expected}");
+    let notes = {
+        let mut request = ageing_request(&warm);
+        request["from_snapshot"] = json!(baked);
+        compared(&request).0["notes"].to_string()
+    };
+    assert!(notes.contains("lay without power for 7h at 66 C"), "{notes}");
+}
+
+#[test]
+fn what_shelves_cannot_do_is_refused_by_option_or_file() {
+    let scratch = Scratch::new("snapshot-shelf-refused");
+    let fresh = scratch.file("fresh.snapshot", "");
+    let (shape, drive) = prepared(&ageing_request(&[]));
+    drive.save(&shape, &fresh).expect("a file");
+    let to = fresh.with_file_name("old.snapshot");
+    for (time, celsius, wanted) in [
+        ("0s", None, "--for 0s"),
+        ("long", None, "--for long"),
+        ("101y", None, "--for 101y"),
+        ("36501d", None, "100 years at most"),
+        ("1d", Some(151.0), "--at 151"),
+        ("1d", Some(f64::NAN), "--at NaN"),
+    ] {
+        let error = ninescope::shelve_snapshot(&fresh, &to, time, celsius).expect_err(wanted).to_string();
+        assert!(error.contains(wanted), "{error}");
+        assert!(!to.exists());
+    }
+    let other = scratch.file("other.snapshot", "no drive");
+    let error = ninescope::shelve_snapshot(&other, &to, "1d", None).expect_err("no snapshot").to_string();
+    assert!(error.contains("other.snapshot: not a snapshot"), "{error}");
+    // A temperature says nothing to a drive that has none.
+    ninescope::shelve_snapshot(&fresh, &to, "1d", Some(30.0)).expect("a shelf");
+    let mut request = ageing_request(&[]);
+    request["from_snapshot"] = json!(to);
+    let message = input_error(&request);
+    assert!(message.contains("30 degrees Celsius") && message.contains("give nand.temperature"), "{message}");
+    // No run finds it by its shape.
+    let folder = folder(&scratch);
+    let mut request = ageing_request(&[]);
+    request["snapshots"] = json!(folder);
+    let (first, _) = compared(&request);
+    let kept = only_file(&folder);
+    std::fs::copy(&to, &kept).expect("a copy");
+    let (second, said) = compared(&request);
+    assert_eq!((first, &said["loaded"]), (second, &json!(false)), "it was prepared anew");
+}
