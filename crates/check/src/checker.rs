@@ -620,6 +620,7 @@ impl Probe for Checker {
             | Event::ReadWrong { .. }
             | Event::UnitFlushed { .. }
             | Event::ScrubSensed { .. }
+            | Event::ErrorsDrawn { .. }
             | Event::ScrubPassBegan
             | Event::ScrubPassEnded
             | Event::RefreshAsked { .. } => self.coded_event(view, &event),

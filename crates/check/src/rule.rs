@@ -147,6 +147,8 @@ rules! {
         "A decoder works on one access at a time, the first to arrive first, for the time its codewords take.";
     PageDecoded, "page-decoded",
         "A page that is read goes through a decoder before anybody gets it; one that fails is read again, fetched or given up.";
+    ErrorRates, "error-rates",
+        "The errors of a page are drawn by what the model says of its block's cycles, reads and age at its temperatures, times the factors of page and block, or said when reads and age were less by a 64th at most.";
     EncodeTime, "encode-time", "Programs and writes under a code begin when their data are encoded.";
     CorruptPassed, "corrupt-passed",
         "Units become corrupt at their times and stay so until they are erased; no read takes one for good that its code could not correct.";

@@ -390,6 +390,8 @@ pub enum Event<'a> {
     UnitFlushed { slot: u32, lpa: Lpa },
     /// A page is read by the scrubber; it is in its die's register.
     ScrubSensed { ppa: Ppa },
+    /// What the decoder of a page will find was drawn, by a raw bit error rate that is not the same for all.
+    ErrorsDrawn { ppa: Ppa, rber: f64 },
     /// A pass of the scrubber begins.
     ScrubPassBegan,
     /// A pass of the scrubber has read everything that it is there for.

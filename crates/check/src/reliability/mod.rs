@@ -8,6 +8,7 @@ mod corruption;
 pub mod damage;
 pub mod decoders;
 mod heals;
+mod rates;
 pub mod reads;
 mod refresh;
 mod scrub;
@@ -559,6 +560,7 @@ impl ReliabilityBook {
         match *event {
             Event::ScrubPassBegan => self.scrub.pass_began(view),
             Event::ScrubPassEnded => self.scrub.pass_ended(view),
+            Event::ErrorsDrawn { ppa, rber } => rates::drawn(view, ppa, self.refresh.since(view, ppa), rber),
             Event::RefreshAsked { group, by_reads } => self.refresh.asked(view, group, by_reads),
             _ => Ok(()),
         }

@@ -5,6 +5,7 @@ use ninescope_ftl::GroupState;
 use ninescope_kernel::Ns;
 use ninescope_model::{BlockGroup, Ppa};
 
+use super::rates::Since;
 use super::reliability;
 use crate::rule::{Checked, require};
 use crate::stripes::group_of;
@@ -114,6 +115,15 @@ impl Refresh {
     pub fn programmed(&mut self, view: &View<'_>, id: BlockGroup) {
         let group = &mut self.groups[id.index()];
         group.programmed.get_or_insert(view.now);
+    }
+
+    /// Since when there is what a group holds.
+    pub(super) fn since(&self, view: &View<'_>, ppa: Ppa) -> Since {
+        let group = &self.groups[group_of(view.ftl.geometry(), ppa).index()];
+        match group.programmed {
+            Some(programmed) if !group.was_there => Since::Then(programmed),
+            _ => Since::TheStart,
+        }
     }
 
     pub fn erased(&mut self, id: BlockGroup) {

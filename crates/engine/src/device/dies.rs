@@ -266,7 +266,11 @@ impl<K: Kind> Device<K> {
             if K::ACTIVE && self.probe.follows_data() {
                 self.tell_what_was_sensed(index)?;
             }
-            match self.draw_what_was_sensed(index) {
+            let afterwards = self.draw_what_was_sensed(index);
+            if K::ACTIVE && self.has_codes() {
+                self.tell_rate_drawn(index)?;
+            }
+            match afterwards {
                 Afterwards::Nothing => self.flash.read_ended(&mut self.run, index),
                 Afterwards::ReadAgain => observe!(self, Event::ReadWillRepeat { transaction: index }),
                 Afterwards::Rebuilt => observe!(self, Event::ReadWillBeRebuilt { transaction: index }),

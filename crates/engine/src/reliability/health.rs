@@ -39,6 +39,11 @@ impl GroupAges {
         Self { programmed: vec![None; groups as usize], initial, ageing }
     }
 
+    /// How old data was at the start by the clock, and how fast data ages.
+    pub fn at_start(&self) -> (Ns, Option<Ageing>) {
+        (self.initial, self.ageing)
+    }
+
     /// How old the oldest data of a group is by the clock.
     pub fn age(&self, group: BlockGroup, now: Ns) -> Ns {
         match self.programmed[group.index()] {
@@ -102,6 +107,11 @@ impl GroupHealth {
     /// Groups whose last erase was not suspended too often.
     pub fn new(model: Box<dyn ErrorModel>, groups: u32) -> Self {
         Self { model, groups: vec![Group::default(); groups as usize], always: None }
+    }
+
+    /// The model.
+    pub fn model(&self) -> &dyn ErrorModel {
+        self.model.as_ref()
     }
 
     /// The rate is the same whatever the groups go through: these are its levels, by code.

@@ -22,8 +22,8 @@ pub mod variation;
 use ninescope_ecc::{RberLevel, Scheme};
 use ninescope_ftl::Residence;
 use ninescope_kernel::{BitTable, Ns, RandomStream};
-use ninescope_media::health::ErrorModelConfig;
-use ninescope_model::{DieId, Geometry, Lpa, Ppa, ScmLayout};
+use ninescope_media::health::{ErrorModel, ErrorModelConfig};
+use ninescope_model::{BlockGroup, DieId, Geometry, Lpa, Ppa, ScmLayout};
 use serde::Serialize;
 
 use crate::policies::read_retry::{ReadRetry, ReadRetryConfig};
@@ -356,7 +356,7 @@ pub struct Reliability {
 #[derive(Debug)]
 struct ScmCode {
     code: Code,
-    model: Option<Box<dyn ninescope_media::health::ErrorModel>>,
+    model: Option<Box<dyn ErrorModel>>,
     ber_factor: f64,
 }
 
@@ -505,6 +505,26 @@ impl Reliability {
     /// What makes units corrupt, where anything does.
     pub fn corruption(&self) -> Option<&Corruption> {
         self.corruption.as_ref()
+    }
+
+    /// How often the bits of flash fail by themselves, where they do.
+    pub fn error_model(&self) -> Option<&dyn ErrorModel> {
+        self.health.as_ref().map(GroupHealth::model)
+    }
+
+    /// Suspensions of the last erase of a group beyond what it bears [count].
+    pub fn excess_suspensions(&self, group: BlockGroup) -> u32 {
+        self.health.as_ref().map_or(0, |health| health.suspensions(group))
+    }
+
+    /// P/E cycles that every block had behind it at the start [count].
+    pub fn initial_cycles(&self) -> u32 {
+        self.initial_cycles
+    }
+
+    /// How old data was that was there at the start, by the clock, and how fast data ages.
+    pub fn age_at_start(&self) -> (Ns, Option<Ageing>) {
+        self.ages.at_start()
     }
 
     /// By how much the raw bit error rate of a block differs from that of others, where any does.

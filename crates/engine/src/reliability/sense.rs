@@ -211,6 +211,18 @@ impl Reliability {
         self.ask_model(ground, group).map_or([None; 2], |rber| self.as_levels(rber))
     }
 
+    /// The raw bit error rate by which the errors of a page were drawn just now; none of one that took errors along when it was copied,
+    /// and where all rates are the same.
+    pub(crate) fn rate_drawn(&self, ground: Ground<'_>, ppa: Ppa) -> Option<f64> {
+        let health = self.health.as_ref().filter(|health| health.always().is_none())?;
+        if self.rber_copied(ground, ppa) > 0.0 {
+            return None;
+        }
+        let group = group_of(ground.ftl, ppa);
+        let rber = health.kept_rber(group, ground.now, ground.ftl.group(group).reads_since_erase)?;
+        Some(rber * self.variation.as_ref().map_or(1.0, |variation| variation.factor(ground, ppa)))
+    }
+
     /// Asks the model for the raw bit error rate of a group, and keeps the answer.
     fn ask_model(&mut self, ground: Ground<'_>, group: BlockGroup) -> Option<f64> {
         let rber = self.rber_of(ground, group)?;

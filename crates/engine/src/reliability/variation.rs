@@ -19,8 +19,7 @@ pub struct VariationConfig {
 /// The same with the factor of each block.
 #[derive(Clone, Debug)]
 pub struct Variation {
-    pages: Vec<f64>,
-    slc_pages: Vec<f64>,
+    config: VariationConfig,
     /// By block of the drive; empty where they are alike.
     blocks: Vec<f64>,
 }
@@ -33,7 +32,12 @@ impl Variation {
         let sigma = config.blocks;
         let draws = if sigma > 0.0 { count } else { 0 };
         let blocks = (0..draws).map(|_| libm::exp(sigma * normal(&mut stream) - sigma * sigma / 2.0)).collect();
-        Self { pages: config.pages.clone(), slc_pages: config.slc_pages.clone(), blocks }
+        Self { config: config.clone(), blocks }
+    }
+
+    /// The factors of pages, and how blocks were drawn.
+    pub fn config(&self) -> &VariationConfig {
+        &self.config
     }
 
     /// The factor of a block: the planes of a die follow each other, and the blocks of a plane.
@@ -45,7 +49,7 @@ impl Variation {
     pub(super) fn factor(&self, ground: Ground<'_>, ppa: Ppa) -> f64 {
         let geometry = ground.ftl.geometry();
         let PhysicalUnit { group, page, plane_in_group, .. } = geometry.locate(ppa);
-        let pages = if ground.ftl.is_slc(group) { &self.slc_pages } else { &self.pages };
+        let pages = if ground.ftl.is_slc(group) { &self.config.slc_pages } else { &self.config.pages };
         let of_page = pages.get(page as usize).copied().unwrap_or(1.0);
         if self.blocks.is_empty() {
             return of_page;

@@ -42,6 +42,18 @@ impl<K: Kind> Device<K> {
         part.sense(Ground { now: self.run.now, ftl, nand, transactions: &self.run.transactions }, index)
     }
 
+    /// Tells by which rate that was.
+    pub(in crate::device) fn tell_rate_drawn(&mut self, index: u32) -> Result<(), SimulationError> {
+        let transaction = self.run.transactions.slab[index];
+        let Some(part) = self.reliability.as_ref().filter(|_| transaction.attempts == 0) else { return Ok(()) };
+        let (ftl, nand) = (self.flash.ftl(), self.flash.nand());
+        let ground = Ground { now: self.run.now, ftl, nand, transactions: &self.run.transactions };
+        if let Some(rber) = part.rate_drawn(ground, transaction.ppa()) {
+            observe!(self, Event::ErrorsDrawn { ppa: transaction.ppa(), rber });
+        }
+        Ok(())
+    }
+
     // ---- leaving the die -------------------------------------------------------------------------
 
     /// A page `arrives` in the controller. Returns until when its die keeps it.
