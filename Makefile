@@ -143,16 +143,18 @@ bench: ## Measure the engine (FULL=1 for the long ones; KEEP=1 keeps the figures
 	FULL=$(FULL) BENCH_FILE=$(if $(KEEP),$(abspath docs/benchmarks/$(VERSION).json)) cargo bench -p ninescope --bench engine --locked
 	cargo bench -p ninescope-check --bench check --locked
 
+# What is staged is taken away again: the tools that look at the package would see every experiment twice.
+staged = $(BIN)/python tools/packaging/stage.py && { PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin $(1) --out dist; done=$$?; \
+	rm -rf python/ninescope/shipped; exit $$done; }
+
 # A wheel for this machine, or with TARGET for another: `x86_64-unknown-linux-gnu` and `aarch64-unknown-linux-gnu` are linked
 # by zig against an old enough C library (manylinux 2.17), and need `rustup target add`.
 wheel: $(STAMPS)/base ## Build a wheel into dist/ (TARGET=aarch64-unknown-linux-gnu for another machine)
-	@$(BIN)/python tools/packaging/stage.py
-	$(if $(TARGET),$(PIP) install ziglang)
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --locked --out dist $(if $(TARGET),--target $(TARGET) --zig --compatibility manylinux2014)
+	$(if $(TARGET),@$(PIP) install ziglang)
+	$(call staged,build --locked $(if $(TARGET),--target $(TARGET) --zig --compatibility manylinux2014))
 
 sdist: $(STAMPS)/base ## Pack the sources into dist/, of which pip builds a wheel
-	@$(BIN)/python tools/packaging/stage.py
-	$(BIN)/maturin sdist --out dist
+	$(call staged,sdist)
 
 try-wheel: ## Install the newest wheel of dist/ into a fresh environment, and go from nothing to a figure
 	@$(PYTHON) tools/packaging/try_wheel.py $$(ls -t dist/*$$(uname -m).whl | head -1)

@@ -1,4 +1,4 @@
-"""Policies in Python: the same policy in Rust beside it decides the same, and what is wrong with one is said."""
+"""Policies in Python: their likes in Rust decide the same, and what is wrong with one is said."""
 
 from __future__ import annotations
 

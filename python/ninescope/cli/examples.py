@@ -1,4 +1,4 @@
-"""`ninescope examples`: drives, jobs, traces, sweeps and searches to begin with, wherever ninescope was installed."""
+"""`ninescope examples`: drives, jobs, traces, sweeps and searches to begin with, wherever it is installed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def list_(
     from ninescope.common import shipped
 
     folder = shipped.folder("examples")
-    kinds = sorted(entry.name for entry in folder.iterdir() if entry.is_dir())
+    kinds = tuple(sorted(entry.name for entry in folder.iterdir() if entry.is_dir()))
     for name in kinds if kind is None else [one_of("the folder", kind, kinds)]:
         print(name)
         for file in sorted((folder / name).iterdir()):

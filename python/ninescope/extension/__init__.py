@@ -12,8 +12,8 @@
 
     ninescope.Drive.preset("tlc").with_(ftl__victim="oldest")
 
-What each kind of policy is asked, and what it may answer, is at its class. Parameters are those of `__init__`. This
-room does not know drives or runs.
+What each kind of policy is asked, and what it may answer, is at its class. Parameters are those of
+`__init__`. This room does not know drives or runs.
 """
 
 from ninescope.extension.added import AddedPolicy, added, policies, policy

@@ -17,7 +17,7 @@ from ninescope.common.catalogue import did_you_mean
 from ninescope.extension.kinds import KINDS, Policy
 
 CODE = "code"
-"""The parameter that names the program text of a policy: what tells two results of two versions of it apart."""
+"""The parameter that names the program text of a policy: it tells results of two versions apart."""
 
 Class = TypeVar("Class", bound=type[Policy])
 
@@ -77,8 +77,8 @@ def _described(entry: AddedPolicy) -> catalogue.Policy:
 def policy(name: str) -> Callable[[Class], Class]:
     """Add a class under a name, at which drives have it; its base class says where.
 
-    A class of the same name that comes later takes its place, as where a cell of a notebook is run again; a drive that was
-    written by the one before is refused then (its `code` is another).
+    A class of the same name that comes later takes its place, as where a cell of a notebook is run again; a
+    drive that was written by the one before is refused then (its `code` is another).
     """
 
     def add(class_: Class) -> Class:
@@ -97,7 +97,7 @@ def policy(name: str) -> Callable[[Class], Class]:
 
 
 def _code_of(class_: type) -> str:
-    """Name the program text of a class: that of its file; without one, of the class itself; without that, of what it does."""
+    """Name the program text of a class: that of its file, or of the class itself, or else what it does."""
     hashed = hashlib.sha256()
     try:
         file = inspect.getsourcefile(class_)

@@ -1,7 +1,7 @@
 """What a policy of each kind is asked, and what it may answer.
 
-A policy changes nothing but itself, and looks at no clock: the same run has the same result. Random numbers come from
-`random.Random(seed)`. What a policy raises ends the run, and is raised where the run was asked for.
+A policy changes nothing but itself, and looks at no clock: the same run has the same result. Random numbers
+come from `random.Random(seed)`. What a policy raises ends the run, and is raised where the run was asked for.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Policy:
         """
 
     def save(self) -> bytes:
-        """Return what it remembers: what a prepared drive keeps of it. Without a method of its own, all attributes as JSON."""
+        """Return what it remembers, which a prepared drive keeps: attributes as JSON, if not otherwise."""
         try:
             state = json.dumps(vars(self), sort_keys=True)
         except TypeError:
@@ -48,13 +48,14 @@ class VictimSelection(Policy):
     """Which block group garbage collection empties next. It is asked once for each group that is emptied.
 
     `begin` is told the shape of the flash (`channels`, `dies`, `planes_per_die`, `pools`, `blocks_per_plane`,
-    `pages_per_block`, `page_bytes`, `unit_bytes`, `units_per_page`, `units_per_stripe`, `units_per_group`, `groups`) and a `seed`.
+    `pages_per_block`, `page_bytes`, `unit_bytes`, `units_per_page`, `units_per_stripe`, `units_per_group`,
+    `groups`) and a `seed`.
     """
 
     registry = "ftl.victim"
     follows_from_groups: bool = True
-    """Whether all that it knows follows from the groups and the order in which they were filled; a steady drive is
-    composed of one pool then."""
+    """Whether all that it knows follows from the groups and the order in which they were filled; a steady
+    drive is composed of one pool then."""
 
     def select(self, candidates: Candidates) -> int | None:
         """Return the number of a candidate, or None where none is worth emptying."""
@@ -68,10 +69,11 @@ class VictimSelection(Policy):
 
 
 class StreamChoice(Policy):
-    """Which data lie together: the kind of each unit that is written, and of each that garbage collection moves.
+    """Which data lie together: the kind of each unit that is written, and of each that is moved.
 
-    Each kind has two streams: what is written as one of kind `k` lies in stream `2 * k`, what is moved in `2 * k + 1`. `begin` is
-    told how many `units` and `groups` there are; both are 0 where a drive is only looked at.
+    Each kind has two streams: what is written as one of kind `k` lies in stream `2 * k`, what is moved in
+    `2 * k + 1`. `begin` is told how many `units` and `groups` there are; both are 0 where a drive is only
+    looked at.
     """
 
     registry = "ftl.streams"
@@ -111,7 +113,7 @@ class PageAllocation(Policy):
 
     registry = "ftl.page_allocation"
     load_of_dies: str | None = None
-    """What `loads` holds: "queued", accesses that wait or run; "free-at", when a die will have done them [ns]; nothing."""
+    """What `loads` holds: "queued", accesses that wait or run; "free-at", when a die will be through [ns]."""
 
     def choose(self, lpa: int, accepting: Sequence[int], loads: Sequence[int]) -> int | None:
         """Return one of the positions that take a write now; None lets the write wait."""
@@ -124,7 +126,8 @@ class PageAllocation(Policy):
 class SuspendPolicy(Policy):
     """When a running erase or program is suspended for a read.
 
-    It is asked when a read is queued on a die that erases or programs, and when an operation begins or goes on with reads waiting.
+    It is asked when a read is queued on a die that erases or programs, and when an operation begins or goes
+    on with reads waiting.
     """
 
     registry = "scheduler.suspend"
@@ -136,7 +139,7 @@ class SuspendPolicy(Policy):
     """Whether it stops erases between loops alone."""
 
     def decide(self, operation: Suspendable) -> int | str | None:
-        """Return None (it runs on), a time at which it stops [ns], "now", or "restart-loop" (the loop begins anew)."""
+        """Return None (it runs on), when it stops [ns], "now", or "restart-loop" (the loop begins anew)."""
         raise NotImplementedError
 
     def goes_before_reads(self, operation: Suspendable) -> bool:
@@ -153,7 +156,7 @@ class TransactionScheduler(Policy):
     registry = "scheduler.transactions"
 
     def pick(self, waiting: WaitingOnDie) -> str | None:
-        """Return a queue in which something waits; None leaves the die idle until something else is queued on it."""
+        """Return a queue in which something waits; None leaves the die idle until something else comes."""
         raise NotImplementedError
 
     def dies(self, count: int) -> None:
@@ -161,7 +164,7 @@ class TransactionScheduler(Policy):
 
 
 class DataPlacement(Policy):
-    """Which of two media, storage-class memory over flash, takes what is written, and what a read brings up."""
+    """Which of two media, storage-class memory over flash, takes what is written, and what reads bring up."""
 
     registry = "tier.placement"
     is_cache: bool = False
@@ -170,8 +173,8 @@ class DataPlacement(Policy):
     def rules(self) -> Mapping[str, Any]:
         """Return what else the tier has to know, in the words of a drive's file.
 
-        These are evict_free, evict_stop, victim, migration, hot_entries, fetch_on_write, write_around, write_back, read_ahead and
-        flush_at_rest.
+        These are evict_free, evict_stop, victim, migration, hot_entries, fetch_on_write, write_around,
+        write_back, read_ahead and flush_at_rest.
         """
         return {}
 

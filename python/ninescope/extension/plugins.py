@@ -1,7 +1,7 @@
 """Policies that come with other packages, or in files that the environment names.
 
-Every process that reads a drive loads them, workers of sweeps among them: what is added in a program's own `__main__` is not known
-to its workers.
+Every process that reads a drive loads them, workers of sweeps among them: what is added in a program's own
+`__main__` is not known to its workers.
 """
 
 from __future__ import annotations
