@@ -108,7 +108,7 @@ class StreamChoice(Policy):
 class PageAllocation(Policy):
     """Which die takes the next unit that the host writes, by its position in the stripe over all dies.
 
-    `begin` is told the shape of the flash, as victim policies are, and the `positions` among which it chooses.
+    `begin` is told the shape of the flash, as of victim policies, and the `positions` among which it chooses.
     """
 
     registry = "ftl.page_allocation"
