@@ -4,7 +4,7 @@
 //! does at another one. Their ratio is the acceleration factor of JEDEC's standards for stressing drives (JESD218, JESD22-A117);
 //! 1.1 eV is the activation energy that bakes of flash are planned with: from 40 C to 66 C it is 22.76, by which 96 hours are three
 //! months. Errors of baked flash are of another kind than those of flash that was kept for a year ("How the Common Retention
-//! Acceleration Method of 3D NAND Flash Memory Goes Wrong", HotStorage 2021, by its abstract): one energy is a planner's choice.
+//! Acceleration Method of 3D NAND Flash Memory Goes Wrong", Hot Topics in Storage 2021, by its abstract): one energy is a planner's choice.
 
 use crate::ParameterError;
 use crate::parameter::within;

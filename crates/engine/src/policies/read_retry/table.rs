@@ -58,7 +58,7 @@ impl Default for Table {
 impl ReadRetryParameters for Table {
     fn build(&self) -> Result<Box<dyn ReadRetry>, (&'static str, String)> {
         self.check()?;
-        Ok(Box::new(Shares {
+        Ok(Box::new(LaidOut {
             cycles: self.rows.iter().map(|row| f64::from(row.cycles)).collect(),
             retention: self.retention.iter().map(|time| time.0 as f64).collect(),
             attempts: self.rows.iter().flat_map(|row| &row.shares).map(Vec::len).max().unwrap_or(0) as u32,
@@ -75,11 +75,14 @@ impl Table {
                 return Err((key, format!("has {length} entries, it needs 1 to {LENGTH_MAX}")));
             }
         }
-        if let Some(pair) = self.retention.windows(2).find(|pair| pair[1] <= pair[0]) {
-            return Err(("retention", format!("has {} after {}: times must ascend", pair[1], pair[0])));
+        if let Some((before, after)) =
+            self.retention.iter().zip(&self.retention[1..]).find(|(before, after)| after <= before)
+        {
+            return Err(("retention", format!("has {after} after {before}: times must ascend")));
         }
-        if let Some(pair) = self.rows.windows(2).find(|pair| pair[1].cycles <= pair[0].cycles) {
-            let message = format!("has {} cycles after {}: rows must ascend", pair[1].cycles, pair[0].cycles);
+        let cycles: Vec<u32> = self.rows.iter().map(|row| row.cycles).collect();
+        if let Some((before, after)) = cycles.iter().zip(&cycles[1..]).find(|(before, after)| after <= before) {
+            let message = format!("has {after} cycles after {before}: rows must ascend");
             return Err(("rows", message));
         }
         for SharesRow { cycles, shares } in &self.rows {
@@ -103,7 +106,7 @@ impl Table {
 
 /// A table laid out for questions.
 #[derive(Clone, Debug)]
-struct Shares {
+struct LaidOut {
     /// Of the rows.
     cycles: Vec<f64>,
     /// Of the columns [ns].
@@ -113,7 +116,7 @@ struct Shares {
     attempts: u32,
 }
 
-impl ReadRetry for Shares {
+impl ReadRetry for LaidOut {
     fn attempts(&self) -> u32 {
         self.attempts
     }
