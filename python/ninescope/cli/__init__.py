@@ -31,6 +31,7 @@ VERBS: Mapping[str, Callable[[], ModuleType]] = {
     "compare": lambda: import_module("ninescope.cli.compare"),
     "levers": lambda: import_module("ninescope.cli.levers"),
     "report": lambda: import_module("ninescope.cli.report"),
+    "explore": lambda: import_module("ninescope.cli.explore"),
     "check": lambda: import_module("ninescope.cli.check"),
     "examples": lambda: import_module("ninescope.cli.examples"),
     "doctor": lambda: import_module("ninescope.cli.doctor"),

@@ -39,8 +39,9 @@ EXIT_CLOSED_PIPE = 141
 """What a shell says of a program that SIGPIPE ended, as it ends other tools."""
 
 
-REPORTS = ("report.html", "comparison.html")
-"""What `report` writes into the folder of a result where nobody names a file: of it, or of two compared."""
+REPORTS = ("report.html", "comparison.html", "explore.html")
+"""What `report` writes into the folder of a result where nobody names a file, of it or of two compared; and
+what `explore` does."""
 
 
 class Interrupted(BaseException):

@@ -127,6 +127,64 @@ class AttributionBlock:
 
 
 @dataclasses.dataclass(frozen=True)
+class Span:
+    """A time in which one thing was so: a bar of a lane."""
+
+    from_ns: int
+    until_ns: int
+    part: str
+    """The name of the part that gives it its colour."""
+    what: str
+    """`erase block 17 (loop 3 of 4)`."""
+    low: bool = False
+    """It is a phase of what lies above it, and has the lower part of the lane."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Lane:
+    """What happened in one place, by time: a request, a die, a channel."""
+
+    name: str
+    spans: Sequence[Span]
+
+
+@dataclasses.dataclass(frozen=True)
+class View:
+    """Lanes over a stretch of time."""
+
+    name: str
+    """`read #14202`."""
+    what: str
+    """What is to be known of it, as a sentence."""
+    from_ns: int
+    until_ns: int
+    """From where to where it is shown at first."""
+    zero_ns: int
+    """Times are told from here on."""
+    lanes: Sequence[Lane]
+
+
+@dataclasses.dataclass(frozen=True)
+class GanttBlock:
+    """Views of which one is shown, and zoomed into; there is at least one."""
+
+    name: str
+    """Unique in the document: `ways`."""
+    title: str
+    views: Sequence[View]
+    parts: Sequence[Part]
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        known = {part.name for part in self.parts}
+        for view in self.views:
+            for lane in view.lanes:
+                for span in lane.spans:
+                    if span.part not in known:
+                        raise ValueError(f"Gantt {self.name!r}: part {span.part!r} is not listed")
+
+
+@dataclasses.dataclass(frozen=True)
 class CheckLine:
     """One of the checks behind a claim."""
 
@@ -195,7 +253,18 @@ class Source:
     """What it is, for whoever cannot see it: `resolved configuration, TOML`."""
 
 
-Block = Text | Facts | TableBlock | FigureBlock | AttributionBlock | Claims | Details | Notes | Source
+Block = (
+    Text
+    | Facts
+    | TableBlock
+    | FigureBlock
+    | AttributionBlock
+    | GanttBlock
+    | Claims
+    | Details
+    | Notes
+    | Source
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -250,11 +319,11 @@ class Document:
             yield from _unfolded(section.blocks)
 
     def figure_names(self) -> Iterator[str]:
-        """Go through the names of figures and attributions."""
+        """Go through the names of figures, attributions and Gantts."""
         for block in self.blocks():
             if isinstance(block, FigureBlock):
                 yield block.figure.name
-            elif isinstance(block, AttributionBlock):
+            elif isinstance(block, AttributionBlock | GanttBlock):
                 yield block.name
 
 

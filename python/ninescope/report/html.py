@@ -18,8 +18,17 @@ from markupsafe import Markup, escape
 
 from ninescope.figures import Figure
 from ninescope.figures.contrast import luminance
+from ninescope.report import lanes as of_lanes
 from ninescope.report import values
-from ninescope.report.document import AttributionBand, AttributionBlock, Cell, Claims, Document, Part
+from ninescope.report.document import (
+    AttributionBand,
+    AttributionBlock,
+    Cell,
+    Claims,
+    Document,
+    GanttBlock,
+    Part,
+)
 from ninescope.text.units import duration
 
 VERDICT_SIGNS = {"holds": ("\u2713", "yes"), "not reproduced": ("\u2717", "no"), "not judged": ("?", "open")}
@@ -42,7 +51,10 @@ _EMPTY = ("", "-", "\u2013")
 def render(document: Document) -> str:
     """Return a document as the text of an HTML file."""
     licence = f"/* uPlot\n{_asset('assets/uplot/LICENSE').strip()}\n*/"  # it has to go with every copy
-    script = "\n".join((licence, _asset("assets/uplot/uPlot.iife.min.js"), _asset("templates/report.js")))
+    lanes = any(isinstance(block, GanttBlock) for block in document.blocks())
+    scripts = ["assets/uplot/uPlot.iife.min.js", "templates/report.js"]
+    # A page without lanes does not carry what draws them.
+    script = "\n".join((licence, *map(_asset, [*scripts, "templates/gantt.js"] if lanes else scripts)))
     style = "\n".join((_asset("assets/uplot/uPlot.min.css"), _asset("templates/report.css")))
     early = _asset("templates/early.js").strip()
     return (
@@ -51,6 +63,7 @@ def render(document: Document) -> str:
         .render(
             document=document,
             page=_Page(),
+            lanes=lanes,
             style=_trusted(style),
             script=_trusted(script),
             early=_trusted(early),
@@ -131,6 +144,12 @@ class _Page:
         """Return the data of a figure."""
         return _trusted(values.as_json(figure))
 
+    @staticmethod
+    def gantt_json(block: GanttBlock) -> Markup:
+        """Return the data of lanes over time."""
+        return _trusted(of_lanes.as_json(block))
+
+    gantt_tables = staticmethod(of_lanes.tables)
     figure_tables = staticmethod(values.tables)
     legend = staticmethod(values.legend)
 

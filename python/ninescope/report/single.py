@@ -90,7 +90,7 @@ def _lead(result: Result) -> Iterator[Block]:
     if not result.complete:
         state = "this is the part that was run" if result.requests else "nothing was measured"
         yield Notes([f"The run was interrupted: {state}."], warning=True)
-    abstract = [words for op, bands in result.attribution if (words := _tail_in_words(op, bands))]
+    abstract = [words for op, bands in result.attribution if (words := tail_sentence(op, bands))]
     if abstract:
         yield Text([" ".join(abstract)])
     headline = list(_headline(result))
@@ -98,7 +98,7 @@ def _lead(result: Result) -> Iterator[Block]:
         yield Facts(headline, headline=True)
 
 
-def _tail_in_words(op: str, bands: tuple[Band, ...]) -> str:
+def tail_sentence(op: str, bands: tuple[Band, ...]) -> str:
     """Say in a sentence what the slowest requests of an operation waited for."""
     tail = tail_band(bands)
     if tail is None or not tail.mean_ns:
@@ -136,17 +136,18 @@ def _headline(result: Result) -> Iterator[tuple[str, str]]:
 
 def _causes(result: Result) -> Iterator[Block]:
     for op, bands in result.attribution:
-        yield _attribution(f"attribution-{op}", f"Where the time of {plural(op)} went", bands)
+        yield attribution(f"attribution-{op}", f"Where the time of {plural(op)} went", bands)
         inside = bands_in_device(bands)
         if inside:
             title = f"Where the time of {plural(op)} in the device went"
-            yield _attribution(f"attribution-{op}-in-device", title, inside)
+            yield attribution(f"attribution-{op}-in-device", title, inside)
     rows = [(literal(label), literal(text)) for label, text in host_queue_facts(result)]
     if rows:
         yield Facts(rows)
 
 
-def _attribution(name: str, title: str, bands: tuple[Band, ...]) -> AttributionBlock:
+def attribution(name: str, title: str, bands: tuple[Band, ...]) -> AttributionBlock:
+    """Return where the time of an operation went, a bar for each band."""
     causes = stacking_order({cause for band in bands for cause in band.parts_ns})
     looks = {cause: look(cause) for cause in causes}
     remarks = [

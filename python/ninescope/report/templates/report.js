@@ -865,4 +865,6 @@
   };
   addEventListener("hashchange", unfold);
   unfold();
+  // What scripts of particular pages share with this one.
+  globalThis.reportPage = { all, element, style, showTip, hideTip, spoken, charts };
 })();
