@@ -68,7 +68,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Runs a command and says how long it took.
 timed = @echo '$(1)'; began=$$(date +%s); $(1) && echo "== $$(($$(date +%s) - began)) s"
 
-.PHONY: help demo test compiled-tests set-up test-rust test-python test-ray beside-tests figures papers-quick papers-docs papers-drawn papers-report today-docs fio-docs mqsim-docs devices devices-docs bench wheel sdist try-wheel guided instructions bench-cost bench-sweeps check check-rust check-python fmt lint lint-rust lint-python site worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
+.PHONY: help demo test compiled-tests set-up test-rust test-python test-ray test-perfetto beside-tests figures papers-quick papers-docs papers-drawn papers-report today-docs fio-docs mqsim-docs devices devices-docs bench wheel sdist try-wheel guided instructions bench-cost bench-sweeps check check-rust check-python fmt lint lint-rust lint-python site worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -104,6 +104,9 @@ test-python: $(STAMPS)/native $(STAMPS)/dev $(STAMPS)/sweep
 
 test-ray: $(STAMPS)/native $(STAMPS)/dev $(STAMPS)/ray ## Run the tests of sweeps on Ray
 	NINESCOPE_NATIVE=required $(BIN)/pytest -q tests/python/test_ray.py
+
+test-perfetto: $(STAMPS)/native $(STAMPS)/dev $(STAMPS)/perfetto ## Run the test that Perfetto reads timelines
+	NINESCOPE_NATIVE=required $(BIN)/pytest -q tests/python/test_perfetto.py
 
 figures: demo ## Renew what README.md and docs/ show of the demo
 	@$(BIN)/python tools/renew_readme.py $(DEMO_OUT)
@@ -244,7 +247,7 @@ coverage: ## Report which lines the Rust tests reach, in out/coverage
 	@tools/coverage.sh
 
 lock: ## Renew the Python locks (needs uv on the PATH)
-	cd requirements && for name in base dev sweep ray; do \
+	cd requirements && for name in base dev sweep ray perfetto; do \
 		uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.10 \
 			--custom-compile-command 'make lock' $$name.in --output-file $$name.lock || exit; done
 	cd requirements && uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
@@ -274,6 +277,10 @@ $(STAMPS)/sweep: requirements/sweep.lock | $(STAMPS)/base
 $(STAMPS)/docs: requirements/docs.lock | $(STAMPS)/base
 	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11) and "the site needs Python 3.11 or later")'
 	$(PIP) install --require-hashes -r requirements/docs.lock
+	@touch $@
+
+$(STAMPS)/perfetto: requirements/perfetto.lock | $(STAMPS)/base
+	$(PIP) install --require-hashes -r requirements/perfetto.lock
 	@touch $@
 
 $(STAMPS)/ray: requirements/ray.lock | $(STAMPS)/base
