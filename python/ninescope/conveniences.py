@@ -66,6 +66,13 @@ def comparison_as_text(comparison: Comparison) -> str:
     return as_text(comparison)
 
 
+def comparison_as_html(comparison: Comparison) -> str:
+    """Return what a notebook shows."""
+    from ninescope.lab.compare.text import as_html
+
+    return as_html(comparison)
+
+
 def comparison_files(comparison: Comparison, directory: Path) -> list[Path]:
     """Write the JSON of a comparison, and its pictures."""
     from ninescope.lab.compare.saving import save

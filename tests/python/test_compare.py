@@ -728,3 +728,18 @@ def test_bad_input_is_refused_in_one_line(cli, folders, tmp_path, a, b, out, wor
     assert words in done.err
     assert len(done.err.strip().splitlines()) == 1
     assert "Traceback" not in done.err
+
+
+def test_a_notebook_shows_what_a_terminal_does_and_no_markup_of_a_name():
+    import html
+
+    sides = [Side.of(name, Result(document()), f"<b>{name}</b> & co") for name in "AB"]
+    comparison = compare(*sides)
+    shown = comparison._repr_html_()
+    assert shown.startswith("<pre")
+    assert "<b>" not in shown
+    assert "&lt;b&gt;A&lt;/b&gt; &amp; co" in shown
+    assert "script" not in shown
+    plain = html.unescape(re.sub(r"<[^>]*>", "", shown))
+    words = lambda text: " ".join(text.split())  # noqa: E731
+    assert words(as_text(comparison, 110)) == words(plain)

@@ -55,6 +55,20 @@ def is_too_wide(
     return console.is_terminal and sum(widths[each] + 2 for each in shown) - 2 > console.width
 
 
+def as_html(parts: Iterable[RenderableType], width: int = 110) -> str:
+    """Return what rich draws as HTML with its colours, for notebooks; whatever is no markup is escaped."""
+    from rich.console import Console
+
+    console = Console(
+        file=io.StringIO(), width=width, record=True, force_terminal=True, color_system="truecolor"
+    )
+    console.print(*parts, sep="\n", highlight=False)
+    return console.export_html(
+        inline_styles=True,
+        code_format='<pre style="line-height:1.2;font-family:monospace">{code}</pre>',
+    )
+
+
 def plain_text(parts: Iterable[RenderableType], width: int = PAGE) -> str:
     """Return what rich draws as text for whoever reads no terminal: tables are never cut.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,6 +19,7 @@ from ninescope.text.facts import facts
 from ninescope.text.jobs import job_table, slowdowns_in_words, waits_in_words
 from ninescope.text.latency import latency_table
 from ninescope.text.lines import PAGE, plain_text, print_whole
+from ninescope.text.lines import as_html as lines_as_html
 from ninescope.text.names import drive_name, plural, workload_name
 from ninescope.text.units import duration
 
@@ -31,14 +31,7 @@ def as_text(result: Result, width: int = PAGE) -> str:
 
 def as_html(result: Result) -> str:
     """Return a result as HTML, for notebooks."""
-    console = Console(
-        file=io.StringIO(), width=110, record=True, force_terminal=True, color_system="truecolor"
-    )
-    console.print(*render(result, bars=True), sep="\n")
-    return console.export_html(
-        inline_styles=True,
-        code_format='<pre style="line-height:1.2;font-family:monospace">{code}</pre>',
-    )
+    return lines_as_html(render(result, bars=True))
 
 
 def print_result(result: Result, console: Console) -> None:

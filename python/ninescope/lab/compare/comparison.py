@@ -107,6 +107,9 @@ class Comparison:
         """Return what `ninescope compare` prints."""
         return conveniences.comparison_as_text(self)
 
+    def _repr_html_(self) -> str:
+        return conveniences.comparison_as_html(self)
+
 
 def _side(side: Side) -> dict[str, Any]:
     return {

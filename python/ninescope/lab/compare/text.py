@@ -14,6 +14,7 @@ from rich.text import Text
 from ninescope.lab.compare.values import shown
 from ninescope.lab.compare.within import TAIL
 from ninescope.text.lines import PAGE, plain_text, print_whole
+from ninescope.text.lines import as_html as lines_as_html
 
 if TYPE_CHECKING:
     from ninescope.lab.compare.comparison import Comparison, Row
@@ -54,6 +55,11 @@ def equal(comparison: Comparison) -> list[Row]:
 def as_text(comparison: Comparison, width: int = PAGE, *, with_equal: bool = True) -> str:
     """Return a comparison as plain text."""
     return plain_text(render(comparison, with_equal=with_equal), width)
+
+
+def as_html(comparison: Comparison) -> str:
+    """Return a comparison as HTML, for notebooks."""
+    return lines_as_html(render(comparison))
 
 
 def print_comparison(comparison: Comparison, console: Console, *, with_equal: bool = True) -> None:
