@@ -82,12 +82,17 @@ class Workload:
             "zone_log": None if zone_log is None else os.fspath(zone_log),
             "stream": whole(stream),
         }
+        return cls._of_trace(Path(path), words)
+
+    @classmethod
+    def _of_trace(cls, path: Path, words: dict[str, Any]) -> Workload:
+        """Look at a trace and at its words; a Parquet file is copied to one that the engine reads."""
         from ninescope.common.files import existing
         from ninescope.common.written import refuse_as_workload
         from ninescope.simulation.traces import TemporaryFolder, copy_of_parquet, is_parquet
 
-        if format is None and columns is None:
-            refuse_as_workload(Path(path))
+        if words["format"] is None and words["columns"] is None:
+            refuse_as_workload(path)
         existing(os.fspath(path), "trace")
         # Without its content, which is read when it is run: of nothing only the words can be wrong.
         _refuse_words(
@@ -96,7 +101,7 @@ class Workload:
         if not is_parquet(path):
             return cls(words)
         folder = TemporaryFolder()
-        copy = copy_of_parquet(path, folder.path, columns)
+        copy = copy_of_parquet(path, folder.path, words["columns"])
         words |= {"trace": os.fspath(copy.path), "columns": copy.columns}
         return cls({**words, "name": os.path.basename(path), "copied_from": "parquet"}, folder)
 

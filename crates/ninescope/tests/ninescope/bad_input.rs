@@ -254,6 +254,11 @@ fn mistakes_about_codes_name_their_key() {
         request["drive"] = json!({ "file": data("tiny-coded.toml") });
         expect(&request, wanted);
     }
+}
+
+/// The same in the file of a drive, whose line is named, and of storage-class memory.
+#[test]
+fn mistakes_about_codes_name_their_line() {
     let coded = data_text("tiny-coded.toml");
     for (from, to, wanted) in [
         ("rber = 4e-4", "rber = 0.7", &["line 26", "nand.errors.rber is 0.7"][..]),

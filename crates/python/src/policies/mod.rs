@@ -42,9 +42,8 @@ pub fn raised(payload: Box<dyn Any + Send>) -> Result<PyErr, Box<dyn Any + Send>
 
 /// Works without the interpreter. What a policy raised is raised here.
 pub fn detached<T: Send>(python: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    python
-        .detach(|| catch_unwind(AssertUnwindSafe(work)))
-        .or_else(|payload| Err(raised(payload).unwrap_or_else(|panic| resume_unwind(panic))))
+    let done = python.detach(|| catch_unwind(AssertUnwindSafe(work)));
+    done.map_err(|payload| raised(payload).unwrap_or_else(|panic| resume_unwind(panic)))
 }
 
 /// A class with its parameters: what makes a policy of it, once for each device.

@@ -127,7 +127,7 @@ fn bits_of_pages_fail_as_often_as_the_factors_of_page_and_block_say() {
             Some(VariationConfig { pages: vec![0.5, 1.5], slc_pages: Vec::new(), blocks });
         let corrected = corrected_by_page(&drive, N);
         let of_block = drive.run(Vec::new()).reliability().variation().expect("factors").of_block(0);
-        assert_eq!(of_block == 1.0, blocks == 0.0, "{of_block}");
+        assert_eq!((of_block - 1.0).abs() < 1e-12, blocks < 1e-12, "{of_block}");
         for (corrected, factor) in corrected.into_iter().zip([0.5, 1.5]) {
             let expected = N as f64 * 12.0 * factor * of_block;
             assert_near(corrected, expected, expected.sqrt(), &format!("a factor of {factor} x {of_block}"));
