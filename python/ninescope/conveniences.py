@@ -88,6 +88,13 @@ def comparison_report(comparison: Comparison, path: Path) -> Path:
     return write(of_comparison(comparison), path)
 
 
+def search_as_html(record: Record) -> str:
+    """Return what a notebook shows."""
+    from ninescope.lab.search.text import as_html
+
+    return as_html(record)
+
+
 def search_report(record: Record, path: Path) -> Path:
     """Write a search as one HTML file."""
     from ninescope.report import write

@@ -52,6 +52,7 @@ THROUGH_THE_DOOR = (
     "simulation.codes",  # Code.plot
     "lab.compare.comparison",  # print(comparison), save, report
     "lab.search.search",  # Search.report
+    "lab.search.record",  # what a notebook shows
 )
 """Who comes through it: data that shows itself."""
 EXCEPTIONS: Mapping[tuple[str, str], str] = {}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+import html
 import itertools
 import math
 import random
+import re
 
 import numpy as np
 import pytest
@@ -695,21 +698,26 @@ def test_neighbours_are_judged_by_what_is_shown():
     assert one_seed[0].verdicts[1].kind == "untold"
 
 
-@needs_the_engine
-def test_tables_say_what_was_tried():
+def four_trials() -> tuple[SearchFile, list[Trial]]:
+    """The best, one that it dominates, one that misses its limit, one pruned, and the best once more."""
     file = SearchFile.parse(SMALL.replace("trials = 12", 'constraints = ["waf < 2"]'))
     designs = list(itertools.islice(file.space.all_designs(file.fixed()), 4))
 
     def numbers(cost: float, mean: float, waf: float) -> dict:
         return {"randrw": {"cost_per_logical_gb": cost, "read_mean_ns": mean, "waf_total": waf}}
 
-    trials = [
+    return file, [
         Trial(0, designs[0], FULL, metrics=numbers(1.0, 50, 1.5)),
         Trial(1, designs[1], FULL, metrics=numbers(1.0, 60, 1.5)),
         Trial(2, designs[2], FULL, metrics=numbers(0.5, 10, 2.5)),
         Trial(3, designs[3], PRUNED, "because", metrics=numbers(0.1, 1, 1.0)),
         Trial(4, designs[0], FULL, metrics=numbers(1.0, 50, 1.5), same_as=0),
     ]
+
+
+@needs_the_engine
+def test_tables_say_what_was_tried():
+    file, trials = four_trials()
     record = Record.of(file, trials)
     assert [trial.number for trial in record.front] == [0]
     frame = table(record)
@@ -720,3 +728,23 @@ def test_tables_say_what_was_tried():
     assert table(record, front_only=True)["trial"].to_list() == [0]
     assert record.nearest() == trials[0]
     assert Record.of_json(record.as_json()) == record
+
+
+@needs_the_engine
+def test_a_notebook_shows_how_far_a_search_is_its_front_and_its_answer():
+    def shown(record: Record) -> list[str]:
+        drawn = record._repr_html_()
+        assert drawn.startswith("<pre")
+        assert "waf < 2" not in drawn  # what is no markup is escaped
+        lines = html.unescape(re.sub("<[^>]*>", "", drawn)).splitlines()
+        return [" ".join(line.split()) for line in lines if line]
+
+    file, trials = four_trials()
+    assert shown(Record.of(file, trials)) == [
+        "small: 4 of 60 designs tried, 3 in full, 1 pruned, not ended; `search resume` goes on",
+        "trial ftl.over_provisioning nand.read nand.program ftl.victim cost_per_logical_gb read_mean waf",
+        "0 0.1 20us 300us - 1 50 ns 1.5",
+    ]
+    missing = shown(Record.of(file, [dataclasses.replace(trials[2], number=0)], ended="enough"))
+    assert missing[1] == "No design that was run in full keeps all constraints."
+    assert missing[-1] == "waf < 2: violated, 2.5"

@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from ninescope import conveniences
 from ninescope._native import ConfigError
 from ninescope.lab.search import finish as finishing
 from ninescope.lab.search.evaluate import best_of
@@ -151,6 +152,9 @@ class Record:
             "shown": tuple(stored["shown"]),
             "finish": finishing.of_json(stored["finish"]),
         })  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        return conveniences.search_as_html(self)
 
 
 def _choices(parameter: Any) -> list[str]:

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 from ninescope.lab.compare.verdict import Verdict
 from ninescope.lab.search.finish import Candidate, Measured
 from ninescope.lab.search.goals import Number
-from ninescope.lab.search.record import Record, column, numbers
+from ninescope.lab.search.record import Record, column, numbers, table
 from ninescope.lab.search.trial import FULL, PRUNED, REFUSED
 from ninescope.lab.sweep.values import shown
+from ninescope.text.lines import as_html as lines_as_html
 from ninescope.text.lines import between, is_too_wide, print_rows, some
 from ninescope.text.units import binary
 
 if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
+    from rich.table import Table
 
     from ninescope.lab.search.estimate import Estimate
     from ninescope.lab.search.file import SearchFile
@@ -178,18 +180,46 @@ def _narrower(record: Record, frame: pl.DataFrame) -> pl.DataFrame:
 def print_table(record: Record, frame: pl.DataFrame, console: Console) -> None:
     """Print trials."""
     frame = _narrower(record, frame)
-    known = numbers(record.goals)
+    spare = [index for index, name in enumerate(frame.columns) if name == "reason"]
+    names = _heads(record, frame)
+    rows = list(cells(record, frame))
+    if is_too_wide(names, rows, console):
+        names = _last_words(names, {name for name, _ in record.parameters})
+    print_rows(names, rows, console, right=_to_the_right(record, frame), spare=spare)
+
+
+def as_html(record: Record) -> str:
+    """Return what a notebook shows: how far it is, the front, and the answer."""
+    from rich.text import Text
+
+    front = table(record, front_only=True)
+    tables = [_drawn(record, _narrower(record, front))] if front.height else []
+    return lines_as_html([Text(status_line(record)), *tables, *map(Text, answer_lines(record))])
+
+
+def _drawn(record: Record, frame: pl.DataFrame) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn, right = Table(box=None, pad_edge=False), _to_the_right(record, frame)
+    for index, name in enumerate(_heads(record, frame)):
+        drawn.add_column(Text(name), justify="right" if index in right else "left", overflow="fold")
+    for row in cells(record, frame):
+        drawn.add_row(*map(Text, row))
+    return drawn
+
+
+def _heads(record: Record, frame: pl.DataFrame) -> list[str]:
     heads = {column(of): of.text for of in record.goals.objectives} | {
         column(of): of.number.name + (f" on {of.workload}" if of.workload else "")
         for of in record.goals.constraints
     }
-    right = [index for index, name in enumerate(frame.columns) if name in known or name == "trial"]
-    spare = [index for index, name in enumerate(frame.columns) if name == "reason"]
-    names = [heads.get(name, name) for name in frame.columns]
-    rows = list(cells(record, frame))
-    if is_too_wide(names, rows, console):
-        names = _last_words(names, {name for name, _ in record.parameters})
-    print_rows(names, rows, console, right=right, spare=spare)
+    return [heads.get(name, name) for name in frame.columns]
+
+
+def _to_the_right(record: Record, frame: pl.DataFrame) -> list[int]:
+    known = numbers(record.goals)
+    return [index for index, name in enumerate(frame.columns) if name in known or name == "trial"]
 
 
 def _last_words(names: Sequence[str], keys: Collection[str]) -> list[str]:
