@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ninescope._native import ConfigError, SimulationError
     from ninescope.common.catalogue import Policy, Preset, presets
-    from ninescope.extension.added import policies, policy
+    from ninescope.extension.added import policies
     from ninescope.lab.replications import replicate
     from ninescope.lab.search.search import Search
     from ninescope.lab.sweep.sweep import Sweep
@@ -41,7 +41,6 @@ __all__ = [
     "Sweep",
     "Workload",
     "policies",
-    "policy",
     "presets",
     "replicate",
     "trace_stat",
@@ -60,7 +59,6 @@ _HOME = {
     "Sweep": "lab.sweep.sweep",
     "Workload": "simulation.workload",
     "policies": "extension.added",
-    "policy": "extension.added",
     "presets": "common.catalogue",
     "replicate": "lab.replications",
     "trace_stat": "simulation.traces",

@@ -17,6 +17,7 @@ import pytest
 
 import ninescope
 from conftest import NATIVE, ROOT, command, run_program, tomllib
+from ninescope.common import shipped
 from ninescope.papers import catalogue, runner
 from ninescope.papers.claims import Bound, Claim, Order, load_claims
 from ninescope.papers.experiment import Settings
@@ -734,7 +735,7 @@ def test_a_folder_without_papers_is_bad_input(cli, tmp_path):
 
 
 def test_an_installation_without_experiments_says_how_to_find_them(cli, monkeypatch, tmp_path):
-    monkeypatch.setattr(ninescope, "__file__", str(tmp_path / "lib/python3/ninescope/__init__.py"))
+    monkeypatch.setattr(shipped, "_PACKAGE", tmp_path / "lib/python3/ninescope")
     code, _, err = cli("papers", "list")
     assert code == 2
     assert "--experiments" in err

@@ -139,6 +139,7 @@ def _prose(text: str) -> str:
 
 MODULES = {
     "ninescope.result": "What a run measured, section by section: what `ninescope.Result` leads to.",
+    "ninescope.extension": "Policies of one's own, in Python.",
     "ninescope.lab.compare": "Results compared.",
     "ninescope.lab.levers": "Which change of a drive would help.",
     "ninescope.lab.calibrate": "Drives fitted to published figures.",

@@ -9,8 +9,8 @@ from ninescope._native import ConfigError
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
-def folder(name: str) -> Path:
-    """Return the folder of that name."""
+def folder(name: str, otherwise: str = "") -> Path:
+    """Return the folder of that name; where there is none, say so, and what may be given otherwise."""
     places = (_PACKAGE.parents[1] / name, _PACKAGE / "shipped" / name)
     # Beside an installed package there may be a folder of that name that is somebody else's.
     is_checkout = (_PACKAGE.parents[1] / "Cargo.toml").is_file()
@@ -18,5 +18,5 @@ def folder(name: str) -> Path:
         if place.is_dir():
             return place
     raise ConfigError(
-        f"the {name} are not here: neither in a checkout of ninescope, nor in the installed package"
+        f"the {name} are not here: neither in a checkout of ninescope, nor in the installed package{otherwise}"
     )

@@ -20,7 +20,6 @@ from ninescope.extension.added import AddedPolicy, added, policies, policy
 from ninescope.extension.kinds import (
     DataPlacement,
     PageAllocation,
-    Policy,
     StreamChoice,
     SuspendPolicy,
     TransactionScheduler,
@@ -32,7 +31,6 @@ __all__ = [
     "AddedPolicy",
     "DataPlacement",
     "PageAllocation",
-    "Policy",
     "StreamChoice",
     "SuspendPolicy",
     "TransactionScheduler",

@@ -166,7 +166,7 @@ def experiments_folder(given: str | None) -> Path:
             problem = "is no folder" if folder.exists() else "there is no such folder"
             raise ConfigError(f"--experiments {given}: {problem}")
         return folder
-    return shipped.folder("experiments")
+    return shipped.folder("experiments", "; --experiments DIR says where they are")
 
 
 def papers(folder: Path) -> list[Paper]:
