@@ -18,5 +18,5 @@ def folder(name: str, otherwise: str = "") -> Path:
         if place.is_dir():
             return place
     raise ConfigError(
-        f"the {name} are not here: neither in a checkout of ninescope, nor in the installed package{otherwise}"
+        f"the {name} are not here: neither in a checkout of ninescope, nor installed with it{otherwise}"
     )
