@@ -288,7 +288,7 @@ def test_parameters_are_those_of_init() -> None:
     ):
         SMALL.with_({"ftl.streams": {"policy": "python-generations", "generation": 3}})
 
-    class Demands(VictimSelection):
+    class Demands(Greedy):
         def __init__(self, share: float) -> None:
             if not 0 < share < 1:
                 raise ValueError(f"share is {share}, it must be between 0 and 1")
@@ -298,6 +298,15 @@ def test_parameters_are_those_of_init() -> None:
         SMALL.with_(ftl__victim="python-demands")
     with pytest.raises(ConfigError, match=r"ftl.victim.*share is 2, it must be between 0 and 1"):
         SMALL.with_({"ftl.victim": {"policy": "python-demands", "share": 2}})
+
+
+def test_a_class_that_answers_nothing_is_refused_where_it_is_named() -> None:
+    class Nothing(VictimSelection):
+        pass
+
+    policy("python-nothing")(Nothing)
+    with pytest.raises(ConfigError, match=r"ftl.victim.*abstract class Nothing.*select"):
+        SMALL.with_(ftl__victim="python-nothing")
 
 
 def test_names_are_of_one_policy_each() -> None:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, TypeVar
 from ninescope import _native
 from ninescope._native import ConfigError
 from ninescope.common import catalogue
-from ninescope.common.catalogue import did_you_mean
 from ninescope.extension.kinds import KINDS, Policy
 
 CODE = "code"
@@ -129,7 +128,7 @@ def _arguments(entry: AddedPolicy, told: Mapping[str, Any]) -> dict[str, Any]:
     parameters = entry.parameters()
     for key in told:
         if key not in parameters:
-            raise ConfigError(f"unknown field `{key}`{did_you_mean(key, parameters)}")
+            raise ConfigError(f"unknown field `{key}`{catalogue.did_you_mean(key, parameters)}")
     missing = [name for name, one in parameters.items() if one.default is one.empty and name not in told]
     if missing:
         raise ConfigError(f"missing field `{missing[0]}`")

@@ -7,6 +7,7 @@ come from `random.Random(seed)`. What a policy raises ends the run, and is raise
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,13 +15,13 @@ if TYPE_CHECKING:
     from ninescope._native import Access, Candidates, Suspendable, WaitingOnDie, Written
 
 
-class Policy:
+class Policy(ABC):
     """What all kinds have."""
 
     registry: ClassVar[str]
     """The key of a drive's file at which it is named."""
 
-    def begin(self, **facts: Any) -> None:
+    def begin(self, **facts: Any) -> None:  # noqa: B027 (most need not know)
         """Take what the drive is like, before anything is asked; which facts there are is said at each kind.
 
         Not called where a drive is only looked at.
@@ -57,9 +58,9 @@ class VictimSelection(Policy):
     """Whether all that it knows follows from the groups and the order in which they were filled; a steady
     drive is composed of one pool then."""
 
+    @abstractmethod
     def select(self, candidates: Candidates) -> int | None:
         """Return the number of a candidate, or None where none is worth emptying."""
-        raise NotImplementedError
 
     def closed(self, pool: int, group: int) -> None:
         """Hear that a group was filled, in the order of filling."""
@@ -115,9 +116,9 @@ class PageAllocation(Policy):
     load_of_dies: str | None = None
     """What `loads` holds: "queued", accesses that wait or run; "free-at", when a die will be through [ns]."""
 
+    @abstractmethod
     def choose(self, lpa: int, accepting: Sequence[int], loads: Sequence[int]) -> int | None:
         """Return one of the positions that take a write now; None lets the write wait."""
-        raise NotImplementedError
 
     def placed(self, position: int, page_complete: bool, stripe_complete: bool) -> None:
         """Hear where the unit went, and whether its page and its stripe are full."""
@@ -138,9 +139,9 @@ class SuspendPolicy(Policy):
     needs_loops: bool = False
     """Whether it stops erases between loops alone."""
 
+    @abstractmethod
     def decide(self, operation: Suspendable) -> int | str | None:
         """Return None (it runs on), when it stops [ns], "now", or "restart-loop" (the loop begins anew)."""
-        raise NotImplementedError
 
     def goes_before_reads(self, operation: Suspendable) -> bool:
         """Return whether a parked operation goes on although reads wait."""
@@ -155,9 +156,9 @@ class TransactionScheduler(Policy):
 
     registry = "scheduler.transactions"
 
+    @abstractmethod
     def pick(self, waiting: WaitingOnDie) -> str | None:
         """Return a queue in which something waits; None leaves the die idle until something else comes."""
-        raise NotImplementedError
 
     def dies(self, count: int) -> None:
         """Hear how many dies there are."""
@@ -178,9 +179,9 @@ class DataPlacement(Policy):
         """
         return {}
 
+    @abstractmethod
     def write(self, access: Access) -> str:
         """Return "upper" or "lower". Not asked for a page that has a slot above: it is written there."""
-        raise NotImplementedError
 
     def read(self, access: Access) -> str:
         """Return "stay", "copy" or "move", for a page of which sectors are read from below."""

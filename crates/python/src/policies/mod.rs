@@ -61,7 +61,7 @@ impl Maker {
     where
         T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
     {
-        self.policy(|python| Ok(PyDict::new(python))).ask(|policy| policy.getattr(key)?.extract())
+        self.policy(|python| Ok(PyDict::new(python))).says(key)
     }
 }
 
@@ -72,6 +72,14 @@ impl Policy {
     /// Asks it something.
     fn ask<T>(&self, question: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<T>) -> T {
         Python::attach(|python| question(self.0.bind(python))).unwrap_or_else(|error| raise(error))
+    }
+
+    /// What it says of itself.
+    fn says<T>(&self, key: &str) -> T
+    where
+        T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
+    {
+        self.ask(|policy| policy.getattr(key)?.extract())
     }
 }
 

@@ -27,14 +27,12 @@ impl StreamChoiceParameters for Maker {
             told.set_item("groups", groups)?;
             Ok(told)
         });
-        let kinds = |key: &str| policy.ask(|policy| policy.getattr(key)?.extract());
-        let says = |key: &str| policy.ask(|policy| policy.getattr(key)?.extract());
         Box::new(Streams {
-            writes: kinds("kinds_of_writes"),
-            moves: kinds("kinds_of_moves"),
-            knows_clean: says("knows_clean"),
-            listens: says("listens"),
-            remembers: says("remembers"),
+            writes: policy.says("kinds_of_writes"),
+            moves: policy.says("kinds_of_moves"),
+            knows_clean: policy.says("knows_clean"),
+            listens: policy.says("listens"),
+            remembers: policy.says("remembers"),
             policy,
         })
     }

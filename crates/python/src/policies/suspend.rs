@@ -98,7 +98,7 @@ impl Suspendable {
 impl SuspendPolicyParameters for Maker {
     fn build(&self) -> Option<Box<dyn SuspendPolicy>> {
         let policy = self.policy(|python| Ok(PyDict::new(python)));
-        let watches = policy.ask(|policy| policy.getattr("watches_writes")?.extract());
+        let watches = policy.says("watches_writes");
         Some(Box::new(Suspend { policy, watches }))
     }
 
