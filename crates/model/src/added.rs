@@ -1,8 +1,8 @@
 //! Policies that a program adds to a registry. They live in a crate of its own, and are found by their names wherever a
 //! configuration is read, written or compared, as those of the registry are.
 //!
-//! Policies are added before anything is read, once for a process. Where none is, a configuration is read as if this were not
-//! here; a run does not know of it in any case. What there are policies for is not known here.
+//! Policies are added before anything is read, once for a process. A run does not know whether one was. What there are policies
+//! for is not known here.
 
 use std::any::TypeId;
 use std::fmt;
@@ -84,11 +84,6 @@ impl<P: ?Sized> Additions<P> {
     #[allow(clippy::new_without_default)] // there is one for each registry
     pub const fn new() -> Self {
         Self { entries: RwLock::new(Vec::new()) }
-    }
-
-    /// Whether none was added.
-    pub fn is_empty(&self) -> bool {
-        self.entries.read().expect("nobody panics with it").is_empty()
     }
 
     /// Adds a policy to a registry of policies with names of their own. Adding it again, by the same type, does nothing.

@@ -38,8 +38,15 @@ pub struct Parameter {
 
 /// The parameters of a policy, as its type describes them.
 pub fn parameters<T: JsonSchema + Default + Serialize>() -> Vec<Parameter> {
-    let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value();
-    let defaults = serde_json::to_value(T::default()).unwrap_or_default();
+    let generator = SchemaSettings::draft2020_12().into_generator();
+    parameters_of(
+        &generator.into_root_schema_for::<T>().to_value(),
+        &serde_json::to_value(T::default()).unwrap_or_default(),
+    )
+}
+
+/// The same by the type's schema and its default. Not a part of the other, which is compiled for each type.
+fn parameters_of(schema: &Value, defaults: &Value) -> Vec<Parameter> {
     let keys = schema.get("properties").and_then(Value::as_object);
     let parameter = |(name, of): (&String, &Value)| {
         let described = of["description"].as_str().unwrap_or_default();

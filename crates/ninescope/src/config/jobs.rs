@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use ninescope_generators::fio::{self, FioFile, FioSection, SectionOrigin};
 use ninescope_generators::{JobConfig, JobError};
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
@@ -187,25 +188,16 @@ pub fn parse_jobs(path: &Path, text: &str) -> Result<LoadedJobs, Error> {
     let one = |table: &str| vec![Place::Table { table: table.to_owned(), prefix: String::new() }];
     let mut traces = Vec::new();
     let parsed = if holds("jobs") || holds("traces") {
-        toml::from_str::<JobsTable>(text).map(|file| {
+        read_text::<JobsTable>(text).map(|file| {
             traces = file.traces;
             (listed(file.jobs.len()), file.jobs)
         })
     } else if holds("job") {
-        toml::from_str::<JobTable>(text).map(|file| (one("job"), vec![file.job]))
+        read_text::<JobTable>(text).map(|file| (one("job"), vec![file.job]))
     } else {
-        toml::from_str(text).map(|job| (one(""), vec![job]))
+        read_text(text).map(|job| (one(""), vec![job]))
     };
-    let (places, jobs) = parsed.map_err(|error| {
-        let key = if holds("jobs") || holds("traces") {
-            key_at_fault::<JobsTable>(table.as_ref())
-        } else if holds("job") {
-            key_at_fault::<JobTable>(table.as_ref())
-        } else {
-            key_at_fault::<JobConfig>(table.as_ref())
-        };
-        refused(&format!("{}{}", key.unwrap_or_default(), of_toml(text, &error)))
-    })?;
+    let (places, jobs) = parsed.map_err(|(key, error)| refused(&format!("{key}{}", of_toml(text, &error))))?;
     if jobs.is_empty() && traces.is_empty() {
         return Err(refused(if holds("traces") { "`traces` is empty" } else { "`jobs` is empty" }));
     }
@@ -213,12 +205,15 @@ pub fn parse_jobs(path: &Path, text: &str) -> Result<LoadedJobs, Error> {
     Ok(LoadedJobs { traces, ..LoadedJobs::in_file(path, text, places, jobs) })
 }
 
-/// The key whose value a file gives wrong, as messages begin with it; none where the key itself is not known.
-fn key_at_fault<'a, T: Deserialize<'a>>(table: Option<&Table>) -> Option<String> {
-    let error = serde_path_to_error::deserialize::<_, T>(table?.clone()).err()?;
-    let is_of_value = !error.inner().to_string().contains("unknown field");
-    let key = error.path().to_string();
-    (is_of_value && key != ".").then(|| format!("{key}: "))
+/// What a text describes, or what is wrong with it, and before that the key whose value is wrong, as messages begin with it:
+/// none where the key itself is not known.
+fn read_text<T: DeserializeOwned>(text: &str) -> Result<T, (String, toml::de::Error)> {
+    let deserializer = toml::Deserializer::parse(text).map_err(|error| (String::new(), error))?;
+    serde_path_to_error::deserialize(deserializer).map_err(|error| {
+        let key = error.path().to_string();
+        let is_of_value = !error.inner().to_string().contains("unknown field");
+        (if is_of_value && key != "." { format!("{key}: ") } else { String::new() }, error.into_inner())
+    })
 }
 
 /// The places of jobs in a list.
