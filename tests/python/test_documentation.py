@@ -113,7 +113,7 @@ def test_what_is_shown_of_collection_collects(words, project, monkeypatch, capsy
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_python_example_runs(page, project, monkeypatch):
     monkeypatch.chdir(project)
-    names: dict[str, object] = {}
+    names: dict[str, object] = {"__name__": "__main__"}
     for text in blocks(page, "python"):
         exec(compile(text, page.name, "exec"), names)
 

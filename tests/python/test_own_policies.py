@@ -390,6 +390,15 @@ def test_the_command_line_takes_files_of_policies(tmp_path: Path) -> None:
         assert broken.stderr.count("\n") == 1
 
 
+def test_a_file_that_runs_drives_while_it_is_loaded_is_told_once(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    runs = 'import ninescope\njob = ninescope.Workload.job(rw="read", requests=1)\n'
+    file.write_text(f'{MINE}{runs}ninescope.Drive.preset("tlc").run(job)\n')
+    told = command("--policies", str(file), "run", "--rw", "read", "--requests", "1")
+    assert (told.returncode, told.stderr.count("does not load")) == (2, 1), told.stderr
+    assert '`if __name__ == "__main__":`' in told.stderr
+
+
 def test_workers_of_a_sweep_know_them(tmp_path: Path) -> None:
     file, sweep = tmp_path / "mine.py", tmp_path / "sweep.toml"
     file.write_text(MINE)

@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import os
 import sys
+import threading
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -22,14 +23,28 @@ VARIABLE = "NINESCOPE_POLICIES"
 """Files (`mine.py`) and modules, with `os.pathsep` between them."""
 
 
+_loading: set[int] = set()
+"""The threads that load them: what they load must not ask for policies itself."""
+
+
 @lru_cache(maxsize=1)
 def load() -> None:
     """Load them, once in a process."""
-    for plugin in entry_points(group=GROUP):
-        _load_plugin(plugin)
-    for place in os.environ.get(VARIABLE, "").split(os.pathsep):
-        if place:
-            load_from(place, VARIABLE)
+    thread = threading.get_ident()
+    if thread in _loading:
+        raise ConfigError(
+            "it reads a drive while it is loaded; what runs drives belongs behind "
+            '`if __name__ == "__main__":`'
+        )
+    _loading.add(thread)
+    try:
+        for plugin in entry_points(group=GROUP):
+            _load_plugin(plugin)
+        for place in os.environ.get(VARIABLE, "").split(os.pathsep):
+            if place:
+                load_from(place, VARIABLE)
+    finally:
+        _loading.discard(thread)
 
 
 def _load_plugin(plugin: EntryPoint) -> None:
