@@ -399,6 +399,16 @@ def test_a_file_that_runs_drives_while_it_is_loaded_is_told_once(tmp_path: Path)
     assert '`if __name__ == "__main__":`' in told.stderr
 
 
+@pytest.mark.parametrize("postponed", ["", "from __future__ import annotations\n"])
+def test_a_parameter_is_listed_with_its_type_as_it_is_written(tmp_path: Path, postponed: str) -> None:
+    file = tmp_path / "mine.py"
+    takes = "    def __init__(self, keen: bool = False):\n        pass\n\n"
+    text = MINE.replace("    def select", f"{takes}    def select")
+    file.write_text(postponed + text.partition('file of their own."""\n')[2])
+    listed = command("--policies", str(file), "policies", "ftl.victim").stdout
+    assert "a parameter of Mine: bool, by default false" in listed
+
+
 def test_workers_of_a_sweep_know_them(tmp_path: Path) -> None:
     file, sweep = tmp_path / "mine.py", tmp_path / "sweep.toml"
     file.write_text(MINE)

@@ -64,13 +64,20 @@ def _described(entry: AddedPolicy) -> catalogue.Policy:
         catalogue.Parameter(
             name=name,
             summary="a parameter of " + entry.class_.__name__,
-            values="any" if one.annotation is one.empty else str(one.annotation),
+            values=_words_of(one.annotation),
             default=None if one.default is one.empty else one.default,
             unit=None,
         )
         for name, one in entry.parameters().items()
     )
     return catalogue.Policy(entry.name, entry.summary, tuple(parameters))
+
+
+def _words_of(annotation: Any) -> str:
+    """Write an annotation as its author did; a module that postpones them has them as text."""
+    if annotation is inspect.Parameter.empty:
+        return "any"
+    return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
 
 
 def policy(name: str) -> Callable[[Class], Class]:
