@@ -17,8 +17,11 @@ import fakes
 import ninescope
 from conftest import ROOT, tomllib
 from ninescope.result import MeasuredWaf, Result, SteadyState
+from ninescope.result.attribution import Band
 from ninescope.result.when_asked import MadeMapping
+from ninescope.text.bands import tail_in_words
 from ninescope.text.causes import LOOKS
+from ninescope.text.lines import plain_text
 from ninescope.text.names import band_ranges
 from ninescope.text.result import print_result
 from ninescope.text.units import duration
@@ -420,3 +423,20 @@ def test_histograms_are_made_when_they_are_asked_for_and_once(made: Result):
     assert there.latency.read.histogram[1].tolist() == histograms["read"][1].tolist()
     assert there.to_polars("series")["reads"].to_list() == [0, 1, 2]
     assert sorted(asked) == ["blocks", "histograms", "series"]
+
+
+def test_what_the_slowest_waited_for_is_set_in_where_it_is_folded():
+    bands = tuple(
+        Band(
+            name=name,
+            count=count,
+            lower_ns=1,
+            upper_ns=2,
+            parts_ns={"read_modify_write": 900.0, "link": 100.0},
+        )
+        for name, count in (("min-p50", 500), ("p50-max", 100))
+    )
+    head, first, folded, *_ = plain_text(tail_in_words(bands), 60).splitlines()
+    assert head.startswith("  The slowest")
+    assert first.startswith("    90%  partial write: ")
+    assert folded[:9].isspace()

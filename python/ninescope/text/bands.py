@@ -69,13 +69,17 @@ def tail_in_words(bands: tuple[Band, ...]) -> Iterator[RenderableType]:
     yield Text(
         f"  The slowest {tail.name} ({tail.count:,} requests) took {duration(tail.mean_ns)} on average:"
     )
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(justify="right", width=7)
+    grid.add_column()
     for cause, time in tail.top(3):
         share = time / tail.mean_ns
         if share < 0.05:
             break
-        yield Text.assemble(
-            f"  {share * 100:4.0f}%  ", (look(cause).label, "bold"), f": {look(cause).meaning}", style=""
-        )
+        meaning = Text.assemble((look(cause).label, "bold"), f": {look(cause).meaning}")
+        grid.add_row(f"{share * 100:.0f}%", meaning)
+    if grid.row_count:
+        yield grid
 
 
 def tail_band(bands: tuple[Band, ...]) -> Band | None:

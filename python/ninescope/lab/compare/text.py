@@ -141,11 +141,15 @@ def _style(row: Row) -> str:
 def _below(comparison: Comparison) -> Iterator[RenderableType]:
     judged = [row for row in comparison.rows if row.p_corrected is not None]
     if judged:
-        yield Text(
-            f"  [low, high]: 95 % interval of each metric by itself; verdicts are corrected for "
-            f"{len(judged)} of them at once (Holm)",
-            "dim",
+        yield _sentence(
+            f"[low, high]: 95 % interval of each metric by itself; verdicts are corrected for "
+            f"{len(judged)} of them at once (Holm)"
         )
     names = [row.metric.label for row in too_few(comparison)]
     if names:
-        yield Text(f"  fewer than {TAIL} requests beyond: {', '.join(names)} (they are in the JSON)", "dim")
+        yield _sentence(f"fewer than {TAIL} requests beyond: {', '.join(names)} (they are in the JSON)")
+
+
+def _sentence(words: str) -> RenderableType:
+    """Set in all lines of a sentence below the table."""
+    return Padding(Text(words, "dim"), (0, 0, 0, 2))
