@@ -12,7 +12,7 @@ from conftest import NATIVE, ROOT
 from ninescope.lab.compare.metrics import metrics_of
 from ninescope.lab.levers import LEVERS, named, pull
 from ninescope.lab.levers.catalogue import scaled
-from ninescope.lab.levers.pull import promise
+from ninescope.lab.levers.pull import Pulled, _is_long_enough, promise
 from ninescope.lab.pool import Pool
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
@@ -54,6 +54,22 @@ def test_what_changes_nothing_is_the_same_and_is_not_run_in_full():
     )
     assert all(each.is_short and each.ratio == 1.0 for each in found.pulled)
     assert found.metric.key == "read.p99", "of reads, which there are alone"
+
+
+@pytest.mark.parametrize(
+    ("short", "full", "is_long_enough"),
+    [
+        (1.0, 0.2, False),  # no erase yet, and in full they are most of it
+        (0.7, 0.2, False),
+        (0.5, 0.2, True),
+        (1.0, 1.0, True),  # nor do they matter in full
+        (1.0, 0.995, True),
+        (None, None, True),  # no latency: nothing is known of causes
+    ],
+)
+def test_short_runs_show_nothing_of_what_is_rarer_in_them(short, full, is_long_enough):
+    [lever] = named(["suspend-erases"])
+    assert _is_long_enough(Pulled(lever, {}, promised=short, is_short=True), full) == is_long_enough
 
 
 def test_more_flash_changes_nothing_of_what_the_host_sees():

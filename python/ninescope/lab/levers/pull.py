@@ -1,6 +1,7 @@
 """Single changes of a drive are run beside it, on the same random streams, and ranked by what they buy.
 
-Short runs go first: what they show to be no better is not run in full.
+Short runs go first: what they show to be no better is not run in full. Where what a lever
+changes is rarer in them than in full, they show nothing.
 """
 
 from __future__ import annotations
@@ -116,7 +117,12 @@ def pull(
         raise ConfigError("the drive has nothing that these levers change")
     say(f"{len(wanted)} levers, short runs of {short:,} requests")
     rough = bench.judged(wanted, metric, {**options, "requests": short}, is_short=True)
-    left = [(each.lever, each.settings) for each in rough if not each.error and not _is_nothing(each)]
+    promises = [promise(first, metric, each.lever.causes) for each in rough]
+    left = [
+        (each.lever, each.settings)
+        for each, promised in zip(rough, promises, strict=True)
+        if not each.error and not (_is_nothing(each) and _is_long_enough(each, promised))
+    ]
     say(f"{len(left)} levers in full")
     full = {each.lever.name: each for each in bench.judged(left, metric, options, is_short=False)}
     pulled = [full.get(each.lever.name, each) for each in rough]
@@ -151,6 +157,16 @@ def _is_nothing(each: Pulled) -> bool:
     if each.row.metric.better == "higher":
         return high < 1 + _MATTERS
     return low > 1 - _MATTERS
+
+
+def _is_long_enough(short: Pulled, promised: float | None) -> bool:
+    """Say whether the causes took in short runs half of what they take in full, or take nothing there.
+
+    What happens seldom, as an erase does, may not have happened yet: what the lever buys is not known then.
+    """
+    if promised is None or short.promised is None or promised > 1 - _MATTERS:
+        return True
+    return 1 - short.promised >= (1 - promised) / 2
 
 
 def _rank(each: Pulled) -> tuple[bool, bool, float]:

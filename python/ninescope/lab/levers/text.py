@@ -9,6 +9,7 @@ from rich.table import Table
 from ninescope.lab.compare.text import ratio
 from ninescope.lab.compare.values import shown
 from ninescope.lab.levers.pull import Levers, Pulled
+from ninescope.text.lines import print_whole
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +30,7 @@ def print_levers(levers: Levers, console: Console) -> None:
         table.add_column(name, justify="right" if name in _NUMBERS else "left", no_wrap=name != "")
     for each in levers.pulled:
         table.add_row(*cells(each))
-    console.print(table)
+    print_whole([table], console)
     notes = [" cost: that of the media, of that now; causes took: their share of the time of these requests"]
     if any(each.is_short for each in levers.pulled):
         notes.append(" short: short runs showed that it buys nothing, or the contrary")
