@@ -390,6 +390,12 @@ def test_the_command_line_takes_files_of_policies(tmp_path: Path) -> None:
         assert broken.stderr.count("\n") == 1
 
 
+def test_their_option_goes_before_the_verb() -> None:
+    told = command("run", "--rw", "read", "--policies", "mine.py")
+    assert told.returncode == 2
+    assert "Error: --policies goes before the verb: ninescope --policies FILE run ...\n" in told.stderr
+
+
 def test_a_file_that_runs_drives_while_it_is_loaded_is_told_once(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     runs = 'import ninescope\njob = ninescope.Workload.job(rw="read", requests=1)\n'

@@ -81,11 +81,14 @@ def count(option: str, text: str) -> int:
     return int(value)
 
 
+_BEFORE_THE_VERB = ("--policies",)
+
+
 class Command(TyperCommand):
-    """A verb whose options say, where their value is missing, what it may be."""
+    """A verb whose options say, where their value is missing, what it may be, and which stand before it."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments; an option without its value is told with its values."""
+        """Read the arguments; an option without its value is told its values, a misplaced one its place."""
         try:
             return super().parse_args(ctx, args)
         except Exception as error:  # typer does not give the class of this one away
@@ -94,6 +97,11 @@ class Command(TyperCommand):
             words = str(metavar or "").split("|")
             if "requires an argument" in message and len(words) > 1:
                 vars(error)["message"] = f"{message.rstrip('.')}: {', '.join(words[:-1])} or {words[-1]}."
+            if name in _BEFORE_THE_VERB and "No such option" in message:
+                vars(error).update(
+                    message=f"{name} goes before the verb: ninescope {name} FILE {ctx.info_name} ...",
+                    possibilities=None,
+                )
             raise
 
 
