@@ -5,6 +5,9 @@ from __future__ import annotations
 from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.lab.calibrate.record import Calibration
 
+_MARKED = 20
+"""So many figures at most have their number at the axis."""
+
 
 def errors_figure(found: Calibration) -> Figure:
     """Draw simulated over published, figure by figure, fitted and held out apart."""
@@ -14,9 +17,11 @@ def errors_figure(found: Calibration) -> Figure:
         if rows:
             ratios = [(row.simulated or 0.0) / row.published for _, row in rows]
             series.append(Series(called, [place for place, _ in rows], ratios, form="points"))
+    every = -(-len(found.rows) // _MARKED)
+    places = range(1, len(found.rows) + 1, every)
     panel = Panel(
-        "simulated / published",
-        Axis("figure, in the order of the report"),
+        "",
+        Axis("figure, in the order of the report", ticks=[(place, str(place)) for place in places]),
         Axis("simulated / published", log=True),
         series,
         lines=[("equal", 1.0)],
