@@ -57,7 +57,7 @@ QUICK_TESTS := $(addprefix tests/python/test_,$(addsuffix .py,architecture words
 	compare jobs check tooling truth paper_values))
 
 # The Python that is linted.
-LINTED := python tests/python $(wildcard experiments/0*) tools
+LINTED := python tests/python experiments tools
 
 # One interpreter for every build of the binding.
 export PYO3_PYTHON := $(abspath $(BIN))/python
@@ -191,7 +191,7 @@ check-python:
 fmt: $(STAMPS)/dev ## Format everything
 	cargo fmt --all
 	rustfmt --edition 2024 $(POLICIES)
-	$(BIN)/ruff format --quiet python tests/python experiments/0* tools
+	$(BIN)/ruff format --quiet $(LINTED)
 
 # Clippy beside the checks of Python, each for the most part on one processor.
 lint: $(STAMPS)/native $(STAMPS)/dev ## Check format, lints and types
@@ -213,9 +213,10 @@ lint-python:
 	$(BIN)/ruff format --check $(LINTED)
 	$(BIN)/mypy --strict python/ninescope
 	@# Folder by folder: their files share names.
-	for folder in experiments/0*; do MYPYPATH=python:$$folder $(BIN)/mypy --strict $$folder/*.py || exit; done
+	for folder in experiments/*/; do MYPYPATH=python:$$folder $(BIN)/mypy --strict $${folder}*.py || exit; done
 	MYPYPATH=tools/stand_ins $(BIN)/mypy --strict tools/stand_ins
 	$(BIN)/mypy --strict tools/packaging
+	MYPYPATH=tools/site:python $(BIN)/mypy --strict tools/site
 	MYPYPATH=tools/bench_sweeps:python $(BIN)/mypy --strict tools/bench_sweeps
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest ninescope._native
 

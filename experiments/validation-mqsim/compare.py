@@ -53,7 +53,8 @@ class Peer:
         flow = root.find(".//Host.IO_Flow")
         stream = root.find(".//SSDDevice.IO_Stream")
         ftl = root.find(".//SSDDevice.FTL")
-        assert flow is not None and stream is not None and ftl is not None
+        if flow is None or stream is None or ftl is None:
+            sys.exit(f"{folder}: not what MQSim writes")
         self.flow = {item.tag: item.text or "" for item in flow}
         self.stream = {item.tag: int(item.text or 0) for item in stream}
         self.ftl = {key: int(value) for key, value in ftl.attrib.items() if value.lstrip("-").isdigit()}
@@ -76,10 +77,12 @@ class Peer:
 
     @property
     def requests(self) -> int:
+        """Requests of the run."""
         return int(self.flow["Request_Count"])
 
     @property
     def response(self) -> int:
+        """Mean request [us]."""
         return int(self.flow["Device_Response_Time"])
 
     @property
@@ -90,6 +93,7 @@ class Peer:
         return (750 * programs + 75 * reads) / CHIPS / self.executing
 
     def pages(self, kind: str) -> int:
+        """Pages that commands of a kind read or wrote."""
         return self.ftl[f"Issued_Flash_{kind}_CMD"] + 2 * self.ftl[f"Issued_Flash_Multiplane_{kind}_CMD"]
 
 
@@ -154,23 +158,28 @@ class Run:
         self.read_inside = self.mean.get("read", 0) - link / max(1, self.count.get("read", 0)) / 1e3
 
     def share(self, kind: str) -> float:
+        """Share of the requests that are of a kind."""
         return float(self.count.get(kind, 0) / self.requests)
 
 
 def mean(values: Iterable[float]) -> float:
+    """Work out the mean."""
     listed = list(values)
     return sum(listed) / len(listed)
 
 
 def line(case: str, theirs: float, ours: float, note: str = "") -> None:
+    """Print a number of both, and their ratio."""
     print(f"  {case:<46} {theirs:>12,.4g} {ours:>12,.4g} {ours / theirs:>7.3f}  {note}")
 
 
 def title(text: str) -> None:
+    """Print the head of a table."""
     print(f"\n{text}\n  {'':<46} {'MQSim':>12} {'ninescope':>12} {'ratio':>7}")
 
 
 def exact(case: str, theirs: int, ours: int) -> None:
+    """Print a count of both, which is to be equal."""
     print(f"  {case:<46} {theirs:>12,} {ours:>12,} {'equal' if theirs == ours else f'{ours - theirs:+,}':>7}")
 
 
@@ -178,6 +187,7 @@ def exact(case: str, theirs: int, ours: int) -> None:
 
 
 def unpacked(path: Path) -> list[tuple[int, int, int, int]]:
+    """Read a packed trace of MQSim: time, first sector, sectors, kind."""
     text = subprocess.run(["zstd", "-dc", str(path)], capture_output=True, text=True, check=True).stdout
     rows = (row.split() for row in text.splitlines())
     return [(int(row[0]), int(row[2]), int(row[3]), int(row[4])) for row in rows if len(row) == 5]
@@ -187,11 +197,12 @@ def split(rows: list[tuple[int, int, int, int]], folder: Path) -> Path:
     """Each request cut at page borders, as MQSim cuts them into transactions."""
     path = folder / "split.trace"
     with path.open("w") as out:
-        for time, lba, sectors, kind in rows:
-            while sectors:
-                part = min(sectors, PAGE_SECTORS - lba % PAGE_SECTORS)
+        for time, first, sectors, kind in rows:
+            lba, end = first, first + sectors
+            while lba < end:
+                part = min(end - lba, PAGE_SECTORS - lba % PAGE_SECTORS)
                 out.write(f"{time} 0 {lba} {part} {kind}\n")
-                lba, sectors = lba + part, sectors - part
+                lba += part
     return path
 
 
@@ -248,6 +259,7 @@ def closed_network(
 
 
 def rand70(peer: Peer, ours: Imported, folder: Path) -> None:
+    """Print mixed requests."""
     title("rand70_128g_fresh (4 KiB, 70/30, QD 16, 1 M)")
     dies = Run(ours.job, ours.dies, IDEAL, "--prefill", "full")
     chips = Run(ours.job, ours.chips, IDEAL, "--prefill", "full")
@@ -339,6 +351,7 @@ def rand70(peer: Peer, ours: Imported, folder: Path) -> None:
 
 
 def randw(peer: Peer, ours: Imported, folder: Path) -> None:
+    """Print random writes."""
     title("randw_128g_fresh (4 KiB random writes, 1 M)")
     # MQSim's write buffer holds 2048 sectors not yet programmed (1 MiB): 256 writes of 4 KiB. Where a write
     # completes at its program, that is a closed loop of 256 programs.
@@ -362,6 +375,7 @@ def randw(peer: Peer, ours: Imported, folder: Path) -> None:
 
 
 def wsrch(peer: Peer, ours: Imported, trace: Path, folder: Path) -> None:
+    """Print a trace of a web search."""
     title("wsrch (24,783 requests, open loop)")
     dies = Run(trace, ours.dies, UNBOUNDED)
     chips = Run(trace, ours.chips, UNBOUNDED)
@@ -391,6 +405,7 @@ def wsrch(peer: Peer, ours: Imported, trace: Path, folder: Path) -> None:
 
 
 def tpcc(peer: Peer, ours: Imported, trace: Path, folder: Path) -> None:
+    """Print a trace of TPC-C."""
     title("tpcc (6,999 requests, open loop at 51 k/s)")
     dies = Run(trace, ours.dies, UNBOUNDED)
     chips = Run(trace, ours.chips, UNBOUNDED)
@@ -491,7 +506,7 @@ def with_buffer(path: Path, rows: list[tuple[int, int, int, int]], capacity: int
 
 
 def as_printed(name: str, peer: Path, folder: Path, trace: Path | None) -> None:
-    """Mean request of a case by nothing but the import and the command that it prints, as hardware and as MQSim."""
+    """Print the mean request of a case by the import and the command that it prints alone, as both kinds."""
     root = ET.parse(peer / "workload_scenario_1.xml").getroot()
     theirs = int(root.findtext(".//Host.IO_Flow/Device_Response_Time") or 0)
     files = [str(peer / "ssdconfig.xml"), str(peer / "workload.xml")]
@@ -506,7 +521,7 @@ def as_printed(name: str, peer: Path, folder: Path, trace: Path | None) -> None:
 
 
 def as_imported(name: str, peer: Peer, ours: Imported, trace: Path) -> None:
-    """The imports of a case beside MQSim's output: counts and mean latency, with nothing else changed."""
+    """Print the imports of a case beside MQSim's output: counts and mean, with nothing else changed."""
     title(f"{name}, as imported")
     synthetic = ours.job.exists()
     prefill = ["--prefill", "none" if peer.flow["Read_Request_Count"] == "0" else "full"] if synthetic else []
@@ -528,6 +543,7 @@ def as_imported(name: str, peer: Peer, ours: Imported, trace: Path) -> None:
 
 
 def main() -> None:
+    """Compare what is there."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--peers", type=Path, default=ROOT.parent / "shared" / "peers" / "mqsim")
     parser.add_argument("--traces", type=Path, default=ROOT.parent / "shared" / "traces" / "other")

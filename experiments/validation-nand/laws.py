@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import ninescope
+from ninescope.result.reliability import Reliability
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs/validation/nand.md"
@@ -45,7 +46,10 @@ TLC = {
     "reads_cycles_exponent": 0.33,
     "reads_exponent": 1.71,
 }
-"""72-layer TLC in the same law, as a public fork of MQSim has it: from hours to days, from reads of a page to those of a block."""
+"""72-layer TLC in the same law, as a public fork of MQSim has it.
+
+From hours to days, and from reads of a page to those of a block.
+"""
 SHARES = {
     0: ([1.0], [0.9, 0.1], [0.7, 0.3]),
     1_000: ([0.9, 0.1], [0.6, 0.3, 0.1], [0.3, 0.4, 0.2, 0.1]),
@@ -58,7 +62,7 @@ BOLTZMANN = 8.617e-5
 
 def by_law(law: dict[str, float], cycles: float, days: float, reads: float = 0.0) -> float:
     """Work out the law's rate; `reads` are so many of a block."""
-    return (
+    rate: float = (
         law["floor"]
         + law["cycles_factor"] * cycles ** law["cycles_exponent"]
         + law["retention_factor"]
@@ -66,10 +70,14 @@ def by_law(law: dict[str, float], cycles: float, days: float, reads: float = 0.0
         * days ** law["retention_exponent"]
         + law["reads_factor"] * cycles ** law["reads_cycles_exponent"] * reads ** law["reads_exponent"]
     )
+    return rate
 
 
 def mean_by_law(law: dict[str, float], cycles: float, reads: int) -> float:
-    """Work out the law's mean rate over the reads of a block from the first to so many: that of a power is a power."""
+    """Work out the law's mean rate over the reads of a block from the first to so many.
+
+    The mean of a power is a power.
+    """
     most = by_law(law, cycles, 0, reads) - by_law(law, cycles, 0)
     return by_law(law, cycles, 0) + most / (law["reads_exponent"] + 1)
 
@@ -100,20 +108,25 @@ def drive(nand: dict[str, Any]) -> ninescope.Drive:
     return ninescope.Drive.preset("tlc").with_(flat)
 
 
-def reads_of(nand: dict[str, Any], requests: int, size: str = "32m") -> ninescope.Result:
-    """Read pages of a drive at random."""
+def reads_of(nand: dict[str, Any], requests: int, size: str = "32m") -> Reliability:
+    """Read pages of a drive at random, and return what became of their bits."""
     job = ninescope.Workload.job(rw="randread", bs="16k", iodepth=4, size=size, requests=requests)
-    return drive(nand).run(job, prefill="full", seed=7)
+    found = drive(nand).run(job, prefill="full", seed=7).reliability
+    if found is None:
+        raise SystemExit("the drive has no errors")
+    return found
 
 
 def measured(nand: dict[str, Any], requests: int = 4_000, size: str = "32m") -> float:
     """Measure the rate of bits that are wrong."""
-    code = reads_of(nand, requests, size).reliability.codes["nand"]
-    assert code.failed_codewords == 0, "the code corrects all"
+    code = reads_of(nand, requests, size).codes["nand"]
+    if code.failed_codewords:
+        raise SystemExit(f"{code.failed_codewords} codewords were not corrected: their bits are not counted")
     return code.corrected_bits / (code.codewords * code.codeword_bits)
 
 
 def errors(law: dict[str, float], **changed: float) -> dict[str, Any]:
+    """Write the law as a drive has it."""
     return {"policy": "power-law", **law, **changed}
 
 
@@ -122,7 +135,7 @@ Row = tuple[str, float, float]
 
 
 def cycles_rows() -> Iterator[Row]:
-    """Wear alone: no age, and no reads that count."""
+    """Yield wear alone: no age, and no reads that count."""
     for name, law in (("MLC", MLC), ("TLC", TLC)):
         for cycles in (0, 1_000, 2_000, 4_000):
             nand = {"errors": errors(law, reads_factor=0.0), "initial_cycles": cycles}
@@ -130,7 +143,7 @@ def cycles_rows() -> Iterator[Row]:
 
 
 def retention_rows() -> Iterator[Row]:
-    """Age after 1,000 and 3,000 cycles."""
+    """Yield age after 1,000 and 3,000 cycles."""
     for name, law, ages in (("MLC", MLC, (30, 90, 180)), ("TLC", TLC, (1, 7, 30))):
         for cycles in (1_000, 3_000):
             for days in ages:
@@ -143,7 +156,7 @@ def retention_rows() -> Iterator[Row]:
 
 
 def reads_rows() -> Iterator[Row]:
-    """Reads of one block: the mean over all of them, after 3,000 cycles."""
+    """Yield reads of one block: the mean over all of them, after 3,000 cycles."""
     for name, law in (("MLC", MLC), ("TLC", TLC)):
         for reads in (1_000, 10_000, 40_000):
             nand = {"errors": errors(law), "initial_cycles": 3_000}
@@ -152,7 +165,7 @@ def reads_rows() -> Iterator[Row]:
 
 
 def temperature_rows() -> Iterator[Row]:
-    """How many days at 40 C a day at other temperatures is: found in the errors of a law that is linear in days."""
+    """Yield how many days at 40 C a day at another temperature is, by errors linear in days."""
     linear = {"floor": 0.0, "cycles_factor": 0.0, "retention_cycles_exponent": 0.0, "retention_exponent": 1.0}
     for celsius in (25.0, 40.0, 55.0, 66.0, 85.0):
         days = 10.0 / acceleration(1.1, 40.0, celsius)
@@ -165,7 +178,7 @@ def temperature_rows() -> Iterator[Row]:
 
 
 def retry_rows() -> Iterator[Row]:
-    """Attempts of a page that does not decode, by cycles and age."""
+    """Yield attempts of a page that does not decode, by cycles and age."""
     rows = [{"cycles": cycles, "shares": list(shares)} for cycles, shares in SHARES.items()]
     retry = {"policy": "table", "retention": [f"{days}d" for days in AGES], "rows": rows}
     for cycles, shares in SHARES.items():
@@ -176,7 +189,7 @@ def retry_rows() -> Iterator[Row]:
                 "initial_cycles": cycles,
                 "initial_age": f"{days}d",
             }
-            counters = reads_of(nand, 4_000).reliability.counters
+            counters = reads_of(nand, 4_000).counters
             yield (
                 f"{cycles:,} cycles, {days} days",
                 counters["retries"] / counters["retried_reads"],

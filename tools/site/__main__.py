@@ -46,7 +46,7 @@ def main() -> int:
     from sphinx.cmd.build import main as sphinx
 
     options = ["-q", "-W", "--keep-going", "-j", "auto", "-b", "html", "-c", str(Path(__file__).parent)]
-    code = sphinx([*options, "-d", str(out / "doctrees"), str(out / "source"), str(out / "html")])
+    code: int = sphinx([*options, "-d", str(out / "doctrees"), str(out / "source"), str(out / "html")])
     if code:
         return code
     listings.write_all(out / "html", pages.listed)

@@ -3,6 +3,7 @@
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import ninescope
 
@@ -39,10 +40,12 @@ autodoc_typehints_format = "short"
 autodoc_default_options = {"members": True, "undoc-members": False}
 
 
-def setup(app):
+def setup(app: Any) -> None:
     """Leave out of signatures what is not for others."""
     app.connect("autodoc-process-signature", _for_others)
 
 
-def _for_others(app, what, name, of, options, signature, returned):
+def _for_others(
+    app: Any, what: str, name: str, of: object, options: object, signature: str | None, returned: str | None
+) -> tuple[str | None, str | None]:
     return re.sub(r", _\w+: .*? = (\(\)|None)(?=[,)])", "", signature or "") or signature, returned
