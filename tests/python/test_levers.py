@@ -10,7 +10,7 @@ import pytest
 import ninescope
 from conftest import NATIVE, ROOT
 from ninescope.lab.compare.metrics import metrics_of
-from ninescope.lab.levers import LEVERS, named, pull
+from ninescope.lab.levers import LEVERS, named, pull, read
 from ninescope.lab.levers.catalogue import scaled
 from ninescope.lab.levers.pull import Pulled, _is_long_enough, promise
 from ninescope.lab.pool import Pool
@@ -146,3 +146,129 @@ def test_the_command_ranks_and_writes(cli, tmp_path):
 def test_what_makes_no_sense_is_one_error(cli, words, message):
     told = cli("levers", *WORDS, *words)
     assert (told.code, message in told.err) == (2, True), told.err
+
+
+# ---- levers of one's own ---------------------------------------------------------------------------------
+
+OWN = """summary = "what a newer link would be"
+
+[[levers]]
+name = "newer-link"
+says = "a link of the next generation"
+set = { "controller.link_rate" = "6.4GiB/s" }
+cost = "a new   board"
+causes = ["link"]
+
+[[levers]]
+name = "no-erases"
+bound = true
+[levers.set]
+"scheduler.suspend" = { policy = "every-safe-point", programs = true }
+"nand.erase_loop" = "300us"
+"""
+
+
+def own(tmp_path, text=OWN):
+    file = tmp_path / "own.toml"
+    file.write_text(text)
+    return file
+
+
+def test_a_lever_of_a_file_is_what_a_built_in_one_is_that_sets_the_same(cli, tmp_path):
+    # Of the demo's link of 3.2 GiB/s, twice as fast is what link-2x sets: the two buy the same.
+    file = own(tmp_path)
+    words = ("--goal", "mean", "--levers", file, "--lever", "link-2x", "--lever", "newer-link")
+    told = json.loads(cli("levers", *WORDS, *words, "--json").out)
+    by_name = {each["name"]: each for each in told["levers"]}
+    mine, there = by_name["newer-link"], by_name["link-2x"]
+    assert mine["settings"] == {"controller.link_rate": "6.4GiB/s"}
+    assert (mine["says"], mine["price"]) == ("a link of the next generation", "a new board")
+    assert there["price"] is None
+    assert mine["ratio"] == pytest.approx(there["ratio"], rel=1e-9)
+    assert mine["without_its_causes"] == there["without_its_causes"] < 1
+    assert mine["high"] < 1
+    shown = cli("levers", *WORDS, *words).out
+    assert "newer-link costs, besides the media: a new board" in shown
+
+
+def test_levers_of_a_file_are_run_among_the_others_and_listed(cli, tmp_path):
+    listed = cli("levers", "--list", "--levers", own(tmp_path)).out.splitlines()
+    assert len(listed) == len(LEVERS) + 2
+    assert listed[-1].split(maxsplit=1) == [
+        "no-erases",
+        "bound: scheduler.suspend = every-safe-point, nand.erase_loop = 300us",
+    ]
+    chosen = named(["no-erases"], read(own(tmp_path)))
+    reads = ninescope.Workload.job(rw="randread", bs="64k", size="64m")
+    with ThreadPoolExecutor(2) as executor:
+        found = pull(
+            ninescope.Drive.from_file(DEMO), reads, "read.mean",
+            levers=[*named(["bus-2x"]), *chosen], workers=Pool(executor, 2), requests=200, prefill="full",
+        )  # fmt: skip
+    # Of a drive that is only read nothing is erased: what erases do not take, a bound does not buy.
+    assert [(each.lever.name, each.ratio == 1.0) for each in found.pulled] == [
+        ("bus-2x", False),
+        ("no-erases", True),
+    ]
+    checked = cli("check", own(tmp_path))
+    assert (checked.code, "newer-link, no-erases" in checked.out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("name =", "nam =", "line 4: levers[0].nam: is no word of a lever; did you mean 'name'?"),
+        ('"newer-link"', '"link-2x"', "line 4: levers[0].name: a lever is called 'link-2x' already"),
+        ('"no-erases"', '"newer-link"', "line 11: levers[1].name: a lever is called 'newer-link' already"),
+        ('"newer-link"', '"a b"', "line 4: levers[0].name: a name is wanted"),
+        ('"newer-link"', "7", "line 4: levers[0].name: a text is wanted, not 7"),
+        ("bound = true", 'bound = "yes"', "line 12: levers[1].bound: true or false are wanted, not 'yes'"),
+        ('["link"]', '["lnk"]', "line 8: levers[0].causes: no cause is called 'lnk'; did you mean 'link'?"),
+        ('["link"]', '"link"', "line 8: levers[0].causes: a list of causes is wanted, not 'link'"),
+        ('set = { "controller.link_rate" = "6.4GiB/s" }', "set = []", "line 6: levers[0].set: what it"),
+        ('set = { "controller.link_rate" = "6.4GiB/s" }\n', "", "line 3: levers[0].set: what it changes is"),
+        (
+            '"controller.link_rate" =',
+            '"controller.link_rat" =',
+            "line 6: levers[0].set.controller.link_rat: unknown field `link_rat`",
+        ),
+        (
+            '"6.4GiB/s"',
+            '"fast"',
+            "line 6: levers[0].set.controller.link_rate: `fast` is not",
+        ),
+        ('"nand.erase_loop" = "300us"', "nand.erase_loop = 3", "line 13: levers[1].set.nand: keys are"),
+        ('"nand.erase_loop" = "300us"', '"nand.erase_loop" = "3"', "[1].set.nand.erase_loop: `3` has no"),
+        ('"nand.erase_loop" = "300us"', '"ftl.over_provisioning" = -3', "over_provisioning: is -3"),
+        ("[[levers]]\nname = \"newer", "[[lever]]\nname = \"newer", "line 3: lever: is no key of a file of"),
+        (OWN, "levers = 3", "line 1: levers: tables are wanted: [[levers]]"),
+        (OWN, "levers = []", "line 1: levers: there is none"),
+        (OWN, "levers = [", "own.toml: "),
+        (OWN, 'rw = "read"\n', "is a job, not a file of levers"),
+    ],
+    ids=range(20),
+)  # fmt: skip
+def test_what_a_file_of_levers_cannot_say_is_one_error_with_its_line(cli, tmp_path, before, after, message):
+    assert OWN.count(before) >= 1
+    file = own(tmp_path, OWN.replace(before, after, 1))
+    told = cli("levers", *WORDS, "--levers", file)
+    assert told.code == 2
+    assert told.err.startswith(f"ninescope: error: {file}"), told.err
+    assert message in told.err, told.err
+    assert len(told.err.strip().splitlines()) == 1, told.err
+
+
+def test_a_file_of_levers_that_is_not_there_is_named(cli, tmp_path):
+    own(tmp_path)
+    told = cli("levers", *WORDS, "--levers", tmp_path / "owm.toml")
+    assert told.code == 2
+    assert "owm.toml' does not exist; did you mean" in told.err
+
+
+def test_the_page_shows_the_example_file_and_it_can_be_run():
+    example = ROOT / "examples/levers/next-generation.toml"
+    shown = (ROOT / "docs/levers.md").read_text().partition("```toml\n")[2].partition("```")[0]
+    assert shown in example.read_text()
+    found = read(example, ninescope.Drive.from_file(DEMO))
+    assert [each.name for each in found] == ["newer-flash", "wider-bus", "gentle-erases"]
+    read(example, ninescope.Drive.preset("tlc"))

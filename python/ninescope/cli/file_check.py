@@ -1,7 +1,7 @@
 """Saying what a file is, and what is wrong with it, told by its name and by what stands in it.
 
-All that ninescope reads is known here: drives, jobs, profiles, host caches, sweeps, searches, what papers
-claim, traces, snapshots and MQSim's files; and what it writes: results, comparisons, lakes and logs.
+All that ninescope reads is known here: drives, jobs, profiles, host caches, sweeps, searches, levers, what
+papers claim, traces, snapshots and MQSim's files; and what it writes: results, comparisons, lakes and logs.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _toml(path: str) -> Verdict:
     if kinds.is_of_none(path):
         raise ConfigError(
             f"{path}: TOML of no kind that ninescope knows (drives, jobs, profiles, host caches, sweeps, "
-            "searches, files of papers)"
+            "searches, levers, files of papers)"
         )
     kind = kinds.kind_of(path)
     # What is no TOML, or has slips alone, is looked at as a drive: the engine says it, with its line.
@@ -190,12 +190,19 @@ def _device(path: str) -> Verdict:
     return Verdict("device file", [f"{len(found.space.parameters)} parameters, {told}"])
 
 
+def _levers(path: str) -> Verdict:
+    from ninescope.lab.levers import read
+
+    return Verdict("file of levers", [", ".join(lever.name for lever in read(path))])
+
+
 _CHECKS: Mapping[kinds.Kind, Callable[[str], Verdict]] = {
     kinds.DRIVE: _drive,
     kinds.JOB: _job_or_before_drive,
     kinds.SWEEP: _sweep,
     kinds.SEARCH: _search,
     kinds.DEVICE: _device,
+    kinds.LEVERS_FILE: _levers,
     kinds.CLAIMS: _claims,
     kinds.PUBLISHED: _published,
     kinds.BASELINE: _baseline,

@@ -15,7 +15,9 @@ from ninescope.cli.common import console, count, one_of
 from ninescope.cli.given import drive_of, workload_of
 
 if TYPE_CHECKING:
-    from ninescope.lab.levers import Levers
+    from collections.abc import Sequence
+
+    from ninescope.lab.levers import Lever, Levers
     from ninescope.simulation.drive import Drive
     from ninescope.simulation.workload import Workload
 
@@ -35,6 +37,10 @@ def levers(
     set_: options.Set = None,
     lever: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this lever. Repeatable.")
+    ] = None,
+    levers_: Annotated[
+        str | None,
+        typer.Option("--levers", metavar="FILE", help="Levers of one's own, beside those that are built in."),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Say which levers there are, and end.")] = False,
     seeds: Annotated[
@@ -58,7 +64,7 @@ def levers(
 ) -> None:
     """Run single changes of a drive beside it, paired on the same random streams, and rank what each buys."""
     if list_:
-        _list()
+        _list(levers_)
         return
     job = {
         "rw": rw, "bs": bs, "iodepth": iodepth, "rwmixread": rwmixread, "size": size,
@@ -69,31 +75,39 @@ def levers(
         chosen = workload_of(workload, job, {}, limit, 1, stack)
         seeds = seeds or (1 if "trace" in chosen.words else _PAIRED)
         options_of_run = {"seeds": range(1, seeds + 1), "requests": limit, "prefill": prefill}
-        found = _pulled(drive_of(drive, set_ or []), chosen, goal, lever, jobs, options_of_run)
+        of = drive_of(drive, set_ or [])
+        found = _pulled(of, chosen, goal, _chosen(levers_, of, lever), jobs, options_of_run)
     _deliver(found, out, as_json=json_)
 
 
-def _list() -> None:
+def _list(path: str | None) -> None:
     """Say which levers there are."""
-    from ninescope.lab.levers import LEVERS
+    from ninescope.lab.levers import LEVERS, read
 
-    for each in LEVERS:
+    for each in (*LEVERS, *(read(path) if path is not None else [])):
         print(f"{each.name:<20} {'bound: ' if each.is_bound else ''}{each.says}")
+
+
+def _chosen(path: str | None, drive: Drive, names: list[str] | None) -> Sequence[Lever]:
+    """Return those that are to be run: all, built-in and of the file, or those that are named."""
+    from ninescope.lab.levers import LEVERS, named, read
+
+    own = [] if path is None else read(path, drive)
+    return [*LEVERS, *own] if names is None else named(names, own)
 
 
 def _pulled(
     drive: Drive,
     workload: Workload,
     goal: str,
-    names: list[str] | None,
+    chosen: Sequence[Lever],
     jobs: int | None,
     words: dict[str, Any],
 ) -> Levers:
     from ninescope.lab import pool
-    from ninescope.lab.levers import LEVERS, named, pull
+    from ninescope.lab.levers import pull
     from ninescope.simulation.run import PREFILLS
 
-    chosen = LEVERS if names is None else named(names)
     one_of("--prefill", words["prefill"], PREFILLS)
     with pool.local(jobs) as workers:
         return pull(

@@ -111,6 +111,9 @@ DEVICE = Kind(
     ),
     "`ninescope calibrate FILE` calibrates a drive by it",
 )
+LEVERS_FILE = Kind(
+    "file of levers", frozenset(("levers",)), "`ninescope levers WORKLOAD --levers FILE` runs them"
+)
 PROFILE = Kind(
     "profile", frozenset((PROFILE_KEY,)), "`ninescope run FILE` draws a trace from it and replays it"
 )
@@ -119,7 +122,7 @@ PUBLISHED = Kind(
     "file of what a paper published", frozenset(("series", "table")), "`ninescope papers` reads it"
 )
 BASELINE = Kind("baseline of a paper", frozenset(("quick", "full")), "`ninescope papers` reads it")
-KINDS = (DRIVE, JOB, SWEEP, SEARCH, DEVICE, CLAIMS, PUBLISHED, BASELINE)
+KINDS = (DRIVE, JOB, SWEEP, SEARCH, DEVICE, LEVERS_FILE, CLAIMS, PUBLISHED, BASELINE)
 """Of kinds that fit alike the first is meant. Profiles have a key that no other file has."""
 
 

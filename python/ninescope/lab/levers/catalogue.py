@@ -38,11 +38,13 @@ class Lever:
     """Whose time it shortens, as results name causes: at first sight it buys what they take."""
     is_bound: bool = False
     """Nobody can make it."""
+    price: str = ""
+    """What it would cost besides the media, in words of whoever wrote it into a file."""
 
 
-def named(names: Iterable[str]) -> list[Lever]:
-    """Return levers by their names."""
-    known = {lever.name: lever for lever in LEVERS}
+def named(names: Iterable[str], own: Iterable[Lever] = ()) -> list[Lever]:
+    """Return levers by their names, of those that are built in and of one's own."""
+    known = {lever.name: lever for lever in (*LEVERS, *own)}
     for name in names:
         if name not in known:
             raise ConfigError(f"no lever is called {name!r}{did_you_mean(name, known)}")

@@ -42,6 +42,7 @@ def _entry(each: Pulled) -> dict[str, Any]:
         "high": None if interval is None else interval.high,
         "verdict": None if each.row is None else each.row.verdict.words,
         "cost": each.cost,
+        "price": each.lever.price or None,
         "without_its_causes": each.promised,
         "disagreement": each.disagreement or None,
         "short": each.is_short,

@@ -40,6 +40,9 @@ def print_levers(levers: Levers, console: Console) -> None:
         if each.disagreement:
             console.print(f" {each.lever.name}: {each.disagreement}", highlight=False)
     for each in levers.pulled:
+        if each.lever.price:
+            console.print(f" {each.lever.name} costs, besides the media: {each.lever.price}", highlight=False)
+    for each in levers.pulled:
         if each.error:
             console.print(f" {each.lever.name}: cannot be run: {each.error}", highlight=False)
     if any(each.lever.is_bound for each in levers.pulled):
