@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ninescope.lab.compare.comparison import Comparison
     from ninescope.lab.search.record import Record
+    from ninescope.pictures.interactive import Interactive
     from ninescope.pictures.result import Plots
     from ninescope.pictures.style import Figure
     from ninescope.result.result import Result
     from ninescope.simulation.codes import Code
 
-    __all__ = ["Figure", "Plots"]  # data names in its types what these functions return
+    __all__ = ["Figure", "Interactive", "Plots"]  # data names in its types what these functions return
 
 
 def result_as_text(result: Result) -> str:
@@ -42,6 +43,13 @@ def result_plots(result: Result) -> Plots:
     from ninescope.pictures.result import Plots
 
     return Plots(result)
+
+
+def result_interactive(result: Result) -> Interactive:
+    """Return the interactive figures of a result."""
+    from ninescope.pictures.interactive import Interactive
+
+    return Interactive(result)
 
 
 def result_report(result: Result, path: Path) -> Path:

@@ -63,6 +63,8 @@ ALONE = {
     "jinja2": "report.html",
     "matplotlib": "pictures",
     "optuna": "lab.search.optimiser",
+    "plotly": "pictures.interactive",
+    "tqdm": "common.bars",
     "typer": "cli",
 }
 """What others wrote, and who alone knows it."""

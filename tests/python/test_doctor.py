@@ -34,6 +34,27 @@ def test_what_is_missing_is_told_with_what_it_is_for(cli, monkeypatch):
     assert "ok " not in told.out
 
 
+def test_each_part_that_may_be_missing_is_named(cli, monkeypatch):
+    known = importlib.util.find_spec
+    gone = {"polars": "ninescope", "plotly": "ninescope[notebook]", "tqdm": "ninescope[notebook]"}
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in gone else known(name))
+    monkeypatch.setenv("PATH", "")
+    told = cli("doctor", "--missing")
+    assert told.code == 0
+    lines = told.out.splitlines()
+    for module, package in gone.items():
+        [line] = [line for line in lines if line.startswith(f"without  {module}, for ")]
+        assert line.endswith(f": pip install '{package}'")
+    assert any(line.startswith("without  fio, to measure a drive of your own") for line in lines)
+
+
+def test_fio_is_told_with_its_place(cli, monkeypatch, tmp_path):
+    (tmp_path / "fio").write_text("#!/bin/sh\n")
+    (tmp_path / "fio").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert f"ok       fio in {tmp_path}/fio, to measure a drive of your own" in cli("doctor").out
+
+
 def test_what_nothing_works_without_ends_badly(cli, monkeypatch):
     monkeypatch.setattr(doctor, "_PYTHON", (9, 0))
     told = cli("doctor")

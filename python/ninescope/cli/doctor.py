@@ -6,6 +6,7 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -17,11 +18,20 @@ from ninescope.cli.common import EXIT_FAILURE
 
 _PYTHON = (3, 10)
 """The least version, as pyproject.toml has it."""
+_PARTS = (
+    ("numpy", "histograms and arrays"),
+    ("polars", "tables, and Parquet read and written"),
+    ("matplotlib", "figures"),
+    ("jinja2", "reports"),
+)
+"""What is installed with it: the module, and what it is for."""
 _EXTRAS = (
     ("optuna", "sweep", "searches"),
     ("fsspec", "sweep", "sweeps into object stores"),
     ("distributed", "sweep", "sweeps on a Dask cluster"),
     ("ray", "ray", "sweeps on a Ray cluster"),
+    ("plotly", "notebook", "interactive figures in notebooks"),
+    ("tqdm", "notebook", "progress bars in notebooks"),
 )
 """What may be installed beside it: the module, its extra, and what it is for."""
 _ROOM = 1 << 30
@@ -58,8 +68,11 @@ def examined() -> Iterator[Finding]:
     yield Finding(is_new, True, f"Python {version}{'' if is_new else f', and {least} is the least'}")
     yield _engine()
     yield _simulates()
+    for module, what in _PARTS:
+        yield _module(module, what, "ninescope")
     for module, extra, what in _EXTRAS:
-        yield _extra(module, extra, what)
+        yield _module(module, what, f"ninescope[{extra}]")
+    yield _fio()
     yield _room()
     yield Finding(True, False, f"{os.cpu_count()} processors, {platform.system()} on {platform.machine()}")
 
@@ -86,14 +99,24 @@ def _simulates() -> Finding:
     return Finding(result.requests == 100, True, f"a simulation, digest {result.digest}")
 
 
-def _extra(module: str, extra: str, what: str) -> Finding:
+def _module(module: str, what: str, package: str) -> Finding:
     if importlib.util.find_spec(module) is None:
-        return Finding(False, False, f"{module}, for {what}: pip install 'ninescope[{extra}]'")
+        return Finding(False, False, f"{module}, for {what}: pip install '{package}'")
     try:
         version = importlib.metadata.version(module)
     except importlib.metadata.PackageNotFoundError:
         version = "of an unknown version"
     return Finding(True, False, f"{module} {version}, for {what}")
+
+
+def _fio() -> Finding:
+    """Look for fio, with which one's own drive is measured."""
+    found, what = shutil.which("fio"), "to measure a drive of your own and calibrate one by it"
+    if found is None:
+        return Finding(
+            False, False, f"fio, {what}: the system's package fio, or https://github.com/axboe/fio"
+        )
+    return Finding(True, False, f"fio in {found}, {what}")
 
 
 def _room() -> Finding:

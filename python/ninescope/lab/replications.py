@@ -36,7 +36,8 @@ def replicate(
 
     `workload` may be what makes the workload of a seed: `lambda seed: Workload.profile("prxy_0", seed=seed)`.
     `seeds` are the seeds themselves, or how many: 5 stands for 1 to 5. An `executor` of `concurrent.futures`
-    runs them side by side; results do not depend on it. `options` are those of `Drive.run`, but for `seed`.
+    runs them side by side, without bars; results do not depend on it. `options` are those of `Drive.run`, but
+    for `seed`.
     """
     _refuse_unknown(options, drive.run)
     chosen = _chosen(seeds)
@@ -44,6 +45,7 @@ def replicate(
     if executor is None:
         return [_run(drive, workload_of(seed), seed, options) for seed in chosen]
     workloads = [workload_of(seed) for seed in chosen]  # drawn ones live in files as long as they are held
+    options = {**options, "progress": False}
     futures = [
         executor.submit(_run, drive, each, seed, options)
         for each, seed in zip(workloads, chosen, strict=True)

@@ -1,4 +1,4 @@
-"""The room of pictures: the only one that knows matplotlib.
+"""The room of pictures: the only one that knows matplotlib, and plotly in `interactive`.
 
 `drawing` draws figures that are data (`ninescope.figures`); the other modules draw what has a form of its
 own.

@@ -43,7 +43,7 @@ from ninescope.toml import dumps
 if TYPE_CHECKING:
     import polars as pl
 
-    from ninescope.conveniences import Plots
+    from ninescope.conveniences import Interactive, Plots
 
 
 class Result:
@@ -287,6 +287,11 @@ class Result:
     def plot(self) -> Plots:
         """The figures of this result."""
         return conveniences.result_plots(self)
+
+    @property
+    def interactive(self) -> Interactive:
+        """The figures of this result to look into in a notebook (needs plotly, the extra `notebook`)."""
+        return conveniences.result_interactive(self)
 
     def to_polars(self, table: str = "summary") -> pl.DataFrame:
         """Return a table.

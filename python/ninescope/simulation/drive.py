@@ -133,6 +133,7 @@ class Drive:
         snapshots: str | os.PathLike[str] | None = None,
         from_snapshot: str | os.PathLike[str] | None = None,
         alone: bool = False,
+        progress: bool | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Result:
         """Run a workload on this drive.
@@ -150,7 +151,8 @@ class Drive:
         drive. Neither changes anything in the result.
         `alone` runs each of several jobs also alone on the drive as it is prepared for all of them, and says
         how much slower it was than that (`job.slowdown`, `result.fairness`).
-        `on_progress` is called about 20 times a second.
+        `progress` shows a bar (of tqdm, the extra `notebook`): True anywhere, False nowhere, None in
+        notebooks where tqdm is installed. `on_progress` is called about 20 times a second.
         """
         from ninescope.simulation.alone import check_several, compare_with_alone
         from ninescope.simulation.run import Run, request
@@ -175,11 +177,11 @@ class Drive:
             run = Run(asked)
         if alone:
             check_several(run)
-        result = run.to_end(on_progress)
+        result = run.to_end(on_progress, progress)
         for remark in [*workload.remarks(), *run.remarks()]:
             warnings.warn(remark, RuntimeWarning, stacklevel=2)
         if alone:
-            compare_with_alone(result, asked, lambda run: run.to_end(on_progress))
+            compare_with_alone(result, asked, lambda run: run.to_end(on_progress, progress))
         return result
 
     def save_snapshot(

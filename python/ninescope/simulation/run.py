@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ninescope import _native
+from ninescope.common import bars
 from ninescope.common.numbers import whole
 from ninescope.simulation.workload import Workload
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from ninescope.result import Result
 
 SLICE_MS = 50
+_PHASES = {"prepare": "preparing", "run": "running"}
+"""What a bar says."""
 PREFILL_ORDERS = ("ascending", "random")
 LED_IN = ("steady", "steady-uniform", "steady-overwritten", "steady-composed")
 """What they prepare a job leads in to, unless a warm-up is given; a test asks the engine for the same."""
@@ -133,11 +136,16 @@ class Run:
             self.complete = self._simulation.run_slice(SLICE_MS)
             yield self.progress()
 
-    def to_end(self, on_progress: Callable[[Progress], None] | None = None) -> Result:
-        """Run to the end, and return the result."""
-        for progress in self.slices():
-            if on_progress is not None:
-                on_progress(progress)
+    def to_end(
+        self, on_progress: Callable[[Progress], None] | None = None, bar: bool | None = False
+    ) -> Result:
+        """Run to the end, and return the result; `bar` as `Drive.run` has `progress`."""
+        with bars.shown(bar, "requests") as move:
+            for progress in self.slices():
+                if on_progress is not None:
+                    on_progress(progress)
+                if move is not None:
+                    move(_PHASES.get(progress.phase, progress.phase), progress.done, progress.total)
         return self.result()
 
     def progress(self) -> Progress:

@@ -234,7 +234,7 @@ class _Bench:
 
 def _run(drive: Drive, workload: Workload, seed: int, options: Options) -> Result:
     """Do one of the runs; stands by itself so that it can be sent to another process."""
-    return drive.run(workload, seed=seed, **options)
+    return drive.run(workload, seed=seed, progress=False, **options)
 
 
 def _cost(a: Result, b: Result) -> float | None:

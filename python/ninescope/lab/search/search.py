@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ninescope import conveniences
 from ninescope._native import ConfigError
+from ninescope.common import bars
 from ninescope.lab import pool
 from ninescope.lab.search.estimate import Estimate, estimate
 from ninescope.lab.search.evaluate import Evaluator, best_of
@@ -133,12 +134,13 @@ class Search:
         jobs: int | None = None,
         memory: int | None = None,
         retry: bool = False,
+        progress: bool | None = None,
         on_step: Callable[[Step], None] | None = None,
     ) -> Record:
         """Search, from where it was left; the lake at `out` is made where there is none.
 
         Workers are chosen as for `Sweep.run`; what is found does not depend on them. `trials` takes the place
-        of the file's.
+        of the file's. `progress` shows a bar, as of `Drive.run`; `on_step` is told of each design.
         """
         from ninescope.lab.sweep.sweep import workers_of
 
@@ -148,8 +150,9 @@ class Search:
         if not open_store(out).exists(MARK):
             refuse_results(open_store(out))
         wanted = trials or self.file.trials
-        say = on_step or (lambda step: None)
-        with open_store(out).written(), workers_of(executor, jobs, memory) as workers:
+        steps = bars.of_steps(self.name, progress, "designs", on_step)
+        with steps as told, open_store(out).written(), workers_of(executor, jobs, memory) as workers:
+            say = told or (lambda step: None)
             # Nothing is written before all that can be refused was looked at.
             refuse_other_builds(workers)
             lake = Lake.open(out, create=True)

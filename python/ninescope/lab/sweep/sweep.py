@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ninescope._native import ConfigError
+from ninescope.common import bars
 from ninescope.lab import pool
 from ninescope.lab.sweep.file import SweepFile
 from ninescope.lab.sweep.lake import MARK, SNAPSHOTS, Failure, Lake, refuse_results
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ninescope.lab.sweep.compare import Compared
+    from ninescope.pictures.interactive import PlotlyFigure
 
 Location = str | os.PathLike[str]
 
@@ -125,6 +127,7 @@ class Sweep:
         memory: int | None = None,
         retry: bool = False,
         snapshots: Location | bool = True,
+        progress: bool | None = None,
         on_step: Callable[[Step], None] | None = None,
         on_remark: Callable[[str], None] | None = None,
     ) -> Status:
@@ -137,6 +140,8 @@ class Sweep:
         Prepared drives that points share are made once and kept in `snapshots`, a folder that the workers
         see under this path. By default it is in the lake where they can see that, and of each worker's own
         else; False keeps none.
+
+        `progress` shows a bar, as of `Drive.run`; `on_step` is told of each point.
 
         `on_remark` is told what changes no result, as a damaged snapshot that was replaced; without it that
         is a RuntimeWarning.
@@ -155,7 +160,8 @@ class Sweep:
             with store.written():
                 Record.of(plan).save(there)
             return self.status(out)
-        with store.written(), workers_of(executor, jobs, memory) as workers:
+        steps = bars.of_steps(self.name, progress, "points", on_step)
+        with steps as told, store.written(), workers_of(executor, jobs, memory) as workers:
             estimate.refuse_too_large(plan, left, workers)
             refuse_other_builds(workers)
             lake = there or Lake.open(out, create=True)
@@ -165,7 +171,7 @@ class Sweep:
             for remark in plan.remarks:
                 (on_remark or _warned)(remark)
             runner = Runner(lake, workers, retry=retry, prepared=prepared, on_remark=on_remark or _warned)
-            run_now = self._run(runner, plan, left, on_step)
+            run_now = self._run(runner, plan, left, told)
         return dataclasses.replace(self.status(out), run_now=run_now)
 
     def _run(
@@ -238,6 +244,25 @@ class Sweep:
         facets = (facet,) if isinstance(facet, str) else facet
         drawn = figure(frame, record, x, y, by=by, facet=facets, log_x=log_x, log_y=log_y)
         return save(drawn, Path(os.fspath(path)))
+
+    def interactive(
+        self,
+        out: Location,
+        *,
+        x: str,
+        y: str,
+        by: str | None = None,
+        where: str | Sequence[str] = (),
+        log_x: bool = False,
+        log_y: bool = False,
+    ) -> PlotlyFigure:
+        """Draw what `plot` draws to look into it in a notebook (needs plotly, the extra `notebook`)."""
+        from ninescope.lab.sweep.plot import figure
+        from ninescope.lab.sweep.record import Record
+        from ninescope.pictures.interactive import picture
+
+        frame = self.table(out, where=where)
+        return picture(figure(frame, Record.of(self._plan), x, y, by=by, log_x=log_x, log_y=log_y))
 
     def sql(self, out: Location, query: str) -> pl.DataFrame:
         """Ask a lake in SQL: `sweep` is this sweep's table, `points` are all results."""
