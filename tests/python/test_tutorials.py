@@ -1,4 +1,4 @@
-"""Tutorials run as they are written, and show what is printed.
+"""Tutorials and case studies run as they are written, and show what is printed.
 
 From top to bottom, in one folder: a `toml` block that begins with a comment `# NAME` is the file of that
 name, `sh` and `python` blocks are run whole, and a `text` block is what those before it printed, whole but
@@ -18,7 +18,8 @@ import pytest
 from conftest import NATIVE, ROOT, forking
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
-PAGES = sorted((ROOT / "docs/tutorials").glob("[!R]*.md"))
+FOLDERS = ("tutorials", "case-studies")
+PAGES = [page for folder in FOLDERS for page in sorted((ROOT / "docs" / folder).glob("[!R]*.md"))]
 POLICIES = ROOT / "docs/own-policies.md"
 VICTIM = ROOT / "examples/own-policies/src/bin/victim.rs"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -123,10 +124,20 @@ def test_a_tutorial_does_what_it_says(page, tmp_path, shell_path):
     assert [timeless(line) for line in text.splitlines()] == [timeless(line) for line in renewed.splitlines()]
 
 
-def test_the_list_names_every_tutorial():
-    listed = re.findall(r"\]\(([\w-]+\.md)\)", (ROOT / "docs/tutorials/README.md").read_text())
-    assert sorted(listed) == [page.name for page in PAGES]
-    assert len(PAGES) >= 6
+@pytest.mark.parametrize(("folder", "least"), [("tutorials", 6), ("case-studies", 5)])
+def test_the_list_names_every_page_of_its_folder(folder, least):
+    listed = re.findall(r"\]\(([\w-]+\.md)\)", (ROOT / "docs" / folder / "README.md").read_text())
+    assert sorted(listed) == [page.name for page in PAGES if page.parent.name == folder]
+    assert len(listed) >= least
+
+
+def test_every_paper_has_a_case_study_that_leads_to_what_it_claims():
+    for paper in sorted((ROOT / "experiments").glob("[0-9]*")):
+        number = paper.name[:3]
+        [study] = [page for page in PAGES if page.name.startswith(number)]
+        text = study.read_text()
+        assert f"ninescope papers run {number} --quick" in text
+        assert f"../papers/{number}.md" in text
 
 
 @pytest.mark.parametrize(
