@@ -8,13 +8,89 @@ use std::any::TypeId;
 use std::fmt;
 use std::sync::{Arc, RwLock};
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Serialize, Serializer};
-use serde_json::Map;
 pub use serde_json::Value as Table;
-use serde_json::Value;
+use serde_json::{Map, Number, Value};
 
 use crate::named_keys::with_named_keys;
+
+/// A table of whatever it is read from. A number that is none, as `nan`, is an error: a [`Table`] would have nothing in its place,
+/// as if it had been left out.
+///
+/// # Errors
+/// Those of what it is read from, and of such a number.
+pub fn table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Table, D::Error> {
+    Finite.deserialize(deserializer)
+}
+
+struct Finite;
+
+impl<'de> DeserializeSeed<'de> for Finite {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Finite {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Number::from_f64(value)
+            .map(Value::Number)
+            .ok_or_else(|| E::custom(format_args!("{value} is not a finite number")))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        self.deserialize(deserializer)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = list.next_element_seed(Self)? {
+            values.push(value);
+        }
+        Ok(values.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Value, A::Error> {
+        let mut values = Map::new();
+        while let Some(key) = table.next_key()? {
+            values.insert(key, table.next_value_seed(Self)?);
+        }
+        Ok(values.into())
+    }
+}
 
 /// A policy that a program added, with what it was told.
 pub struct Added<P: ?Sized> {
@@ -145,4 +221,30 @@ pub fn parameters<T: DeserializeOwned + Serialize>(table: Value) -> Result<(Map<
         _ => Map::new(),
     };
     Ok((told, parameters))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::IntoDeserializer;
+    use serde::de::value::Error as Said;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_table_is_what_it_is_read_from() {
+        let told = json!({ "policy": "a", "counts": [0, -1, u64::MAX], "share": 0.5, "is": true, "none": null, "in": { "b": "c" } });
+        assert_eq!(table(told.clone()).expect("reads"), told);
+        let text = "policy = 'a'\ncounts = [0, -1]\nshare = 0.5\nin = { b = 'c' }";
+        let expected = json!({ "policy": "a", "counts": [0, -1], "share": 0.5, "in": { "b": "c" } });
+        assert_eq!(table(toml::Deserializer::parse(text).expect("is TOML")).expect("reads"), expected);
+    }
+
+    #[test]
+    fn a_number_that_is_none_is_not_left_out() {
+        for (value, said) in [(f64::NAN, "NaN is not a finite number"), (f64::INFINITY, "inf is not a finite number")] {
+            let read: Result<Value, Said> = table(value.into_deserializer());
+            assert_eq!(read.expect_err("refused").to_string(), said);
+        }
+    }
 }

@@ -91,7 +91,7 @@ macro_rules! policy_registry {
         impl<'de> serde::Deserialize<'de> for $config {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 // Whatever it is read from, it is read as a table: parameters are compiled for one way of reading, not for each.
-                let table = <$crate::added::Table as serde::Deserialize>::deserialize(deserializer)?;
+                let table = $crate::added::table(deserializer)?;
                 match Self::additions().named_in(&table, Self::LIST).map_err(serde::de::Error::custom)? {
                     Some(policy) => Ok(Self::Added(policy)),
                     None => Self::deserialize(table).map_err(serde::de::Error::custom),

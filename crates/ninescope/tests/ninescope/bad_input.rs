@@ -651,7 +651,7 @@ fn mistakes_about_two_media_name_their_key() {
         ("tier.scm_ratio=0.001", &["tier.scm_ratio", "less than one slot of 16KiB for each of 2 banks"]),
         ("tier.placement.evict_free=1.0", &["tier.placement.evict_free", "from 0 to below 1"]),
         ("tier.placement.evict_free=-0.1", &["tier.placement.evict_free", "from 0 to below 1"]),
-        ("tier.placement.evict_stop=nan", &["tier.placement.evict_stop", "from 0 to below 1"]),
+        ("tier.placement.evict_stop=nan", &["tier.placement.evict_stop", "NaN is not a finite number"]),
         ("tier.placement.evict_stop=0.1", &["tier.placement.evict_stop", "less than evict_free", "never stop"]),
         ("tier.placement.hot_uses=0", &["tier.placement.hot_uses", "every page would be hot"]),
         ("tier.placement.hot_entries=-1.0", &["tier.placement.hot_entries", "from 0 to 1000"]),
