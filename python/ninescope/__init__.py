@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ninescope.result import Latency, Result
     from ninescope.simulation.codes import Code
     from ninescope.simulation.drive import Drive
+    from ninescope.simulation.snapshots import shelve
     from ninescope.simulation.traces import trace_stat
     from ninescope.simulation.workload import Workload
 
@@ -43,6 +44,7 @@ __all__ = [
     "policies",
     "presets",
     "replicate",
+    "shelve",
     "trace_stat",
 ]
 
@@ -61,6 +63,7 @@ _HOME = {
     "policies": "extension.added",
     "presets": "common.catalogue",
     "replicate": "lab.replications",
+    "shelve": "simulation.snapshots",
     "trace_stat": "simulation.traces",
 }
 

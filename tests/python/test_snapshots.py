@@ -313,3 +313,54 @@ def test_a_shelf_holds_snapshots_alone(cli, tmp_path):
     code, out, err = cli("shelf", tmp_path / "nothing", "--for", "1d", "--out", tmp_path / "old.snapshot")
     assert (code, out) == (2, "")
     assert str(tmp_path / "nothing") in err
+
+
+def test_a_shelf_in_python_is_that_of_the_command(cli, small, tmp_path):
+    new, old, same = (tmp_path / f"{name}.snapshot" for name in ("new", "old", "same"))
+    small.save_snapshot(new, prefill="full")
+    ninescope.shelve(new, old, time="30d", celsius=55)
+    assert cli("shelf", new, "--for", "30d", "--at", "55C", "--out", same).code == 0
+    assert old.read_bytes() == same.read_bytes()
+    assert old.read_bytes() != new.read_bytes()
+    aged = small.with_(
+        {
+            "nand.ecc": {"policy": "bch", "correctable": 8},
+            "nand.errors": {"policy": "power-law"},
+            "nand.initial_cycles": 3000,
+            "nand.retry": {"policy": "table"},
+            "nand.temperature": {"running": 40.0},
+        }
+    )
+    reads = ninescope.Workload.job(rw="randread", size="8m", requests=1_000)
+    shelved = aged.run(reads, prefill="full", from_snapshot=old)
+    # It is as old as data that the description says to have grown so old, as warm as that.
+    said = aged.with_({"nand.initial_age": "30d", "nand.temperature.stored": 55.0})
+    described = said.run(reads, prefill="full")
+    assert shelved.reliability == described.reliability
+    assert shelved.latency.read.mean_ns == described.latency.read.mean_ns
+    fresh = aged.run(reads, prefill="full", from_snapshot=new)
+    assert shelved.reliability.counters["retries"] > 10 * fresh.reliability.counters["retries"]
+    # Times add up, also in a file that is its own target: three months at 55 C are one and two.
+    ninescope.shelve(old, old, time="60d", celsius=55)
+    ninescope.shelve(new, same, time="90d", celsius=55)
+    twice, once = (aged.run(reads, prefill="full", from_snapshot=name) for name in (old, same))
+    assert twice.reliability == once.reliability != shelved.reliability
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ({"time": "0s"}, "shelve: time 0s: no time passes"),
+        ({"time": 90}, "shelve: time 90: `90` has no unit"),
+        ({"time": "1d", "celsius": 400}, "shelve: celsius 400: a shelf has -55 to 150 degrees Celsius"),
+    ],
+)
+def test_a_shelf_that_cannot_be_is_told_by_its_argument(small, tmp_path, words, told):
+    new, old = tmp_path / "new.snapshot", tmp_path / "old.snapshot"
+    small.save_snapshot(new, prefill="full")
+    with pytest.raises(ninescope.ConfigError) as refused:
+        ninescope.shelve(new, old, **words)
+    assert str(refused.value).startswith(told)
+    assert not old.exists()
+    with pytest.raises(ninescope.ConfigError, match="cannot write"):
+        ninescope.shelve(new, tmp_path / "nowhere" / "old.snapshot", time="1d")

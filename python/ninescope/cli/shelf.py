@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,9 +25,8 @@ def shelf(
     ] = None,
 ) -> None:
     """Age a drive: write a snapshot whose data is older, for `run --from-snapshot`."""
-    from ninescope.simulation.snapshots import celsius, check_target, describe, shelve
+    from ninescope.simulation.snapshots import celsius, describe, lay_on_shelf
     from ninescope.text.snapshots import in_words
 
-    check_target(Path(out))
-    shelve(snapshot, out, for_, None if at is None else celsius(at))
+    lay_on_shelf(snapshot, out, for_, None if at is None else celsius(at))
     print_pairs(list(in_words(describe(out))))

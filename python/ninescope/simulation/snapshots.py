@@ -93,10 +93,34 @@ def check(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def shelve(
-    path: str | os.PathLike[str], out: str | os.PathLike[str], time: str, celsius: float | None = None
+    snapshot: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    time: str,
+    celsius: float | None = None,
 ) -> None:
-    """Write a snapshot of a drive that lay without power for a time, which may be so warm."""
-    _native.shelve_snapshot(existing(os.fspath(path), "snapshot"), os.fspath(out), time, celsius)
+    """Age a drive: write a snapshot whose data is older, for `Drive.run(..., from_snapshot=out)`.
+
+    `snapshot` is the file of a prepared drive (`Drive.save_snapshot`, or one of a folder `snapshots`), which
+    lies there without power for `time`, as "90d", and is so many degrees `celsius` warm; without them it is
+    as warm as at `nand.temperature.reference`. `out` may be the same file.
+    """
+    try:
+        lay_on_shelf(snapshot, out, str(time), celsius)
+    except ConfigError as error:
+        told = str(error)
+        for option, word in (("--for", "time"), ("--at", "celsius")):
+            if told.startswith(f"{option} "):
+                told = f"shelve: {word} {told.removeprefix(f'{option} ')}"
+        raise ConfigError(told) from None
+
+
+def lay_on_shelf(
+    snapshot: str | os.PathLike[str], out: str | os.PathLike[str], time: str, celsius: float | None
+) -> None:
+    """Do the same; messages call the time `--for` and the temperature `--at`, as the command does."""
+    check_target(Path(out))
+    _native.shelve_snapshot(existing(os.fspath(snapshot), "snapshot"), os.fspath(out), time, celsius)
 
 
 def celsius(text: str) -> float:
