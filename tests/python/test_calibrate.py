@@ -18,6 +18,7 @@ pytest.importorskip("optuna")
 from ninescope import ConfigError, Drive, Workload
 from ninescope.lab.calibrate import Calibration, DeviceFile, calibrate, tried
 from ninescope.lab.calibrate.linear import said
+from ninescope.lab.calibrate.text import markdown
 from ninescope.result.metrics import metrics_of
 
 DEMO = ROOT / "examples/drives/demo.toml"
@@ -159,6 +160,25 @@ def test_two_that_enter_as_a_sum_are_not_told_apart() -> None:
     assert [each.is_determined for each in found.parameters] == [False, False, False]
 
 
+def test_a_fit_that_ends_at_a_bound_says_so_and_where_all_is_from() -> None:
+    # A read of 41 us, which may be 50 us at least; and a rate that is the one of the drive it is based on.
+    drive = truth(nand__read="41us", controller__command_cost="3us")
+    value = measured(drive, 1, "read_mean_ns")
+    text = BEFORE + """
+    [drive.set]
+    nand.channel_rate = "1200MB/s"
+    [parameters]
+    "nand.read" = { from = "50us", to = "90us" }
+    """ + FITTED.replace("60us", f"{value / 1e3}us") + 'note = "of one drive"\n'  # fmt: skip
+    found = calibrate(DeviceFile.parse(text), jobs=1)
+    assert [(each.name, us(each.value)) for each in found.at_bounds] == [("nand.read", 50)]
+    assert found.as_json()["at_bounds"] == ["nand.read"]
+    assert "- at a bound: nand.read: figures may want what is beyond 50" in markdown(found)
+    assert any(note.endswith(": of one drive") for note in found.notes)
+    assert "1200MB/s" in Drive.from_file(DEMO).resolve()
+    assert '"nand.channel_rate" = "set by the device file of known"' in found.drive
+
+
 # ---- what slopes say, by hand ---------------------------------------------------------------------------
 
 
@@ -256,6 +276,55 @@ def test_an_engine_without_a_queue_has_one_request_under_way(tmp_path: Path) -> 
     text = fio_device(tmp_path / "fio.json", fio_document(**{"job options": options}))
     [one] = DeviceFile.parse(text).sets
     assert one.words["iodepth"] == 1
+
+
+def test_a_share_of_writes_is_one_of_reads(tmp_path: Path) -> None:
+    options = {"rw": "randrw", "bs": "4k", "rwmixwrite": "20"}
+    text = fio_device(tmp_path / "fio.json", fio_document(**{"job options": options}))
+    [one] = DeviceFile.parse(text).sets
+    assert one.words["rwmixread"] == 80
+
+
+def test_what_a_job_asks_otherwise_is_not_left_out_unsaid(tmp_path: Path) -> None:
+    options = {"rw": "randwrite", "bs": "4k", "iodepth": "4", "thinktime": "0", "fsync": "8"}
+    text = fio_device(tmp_path / "fio.json", fio_document(**{"job options": options}))
+    with pytest.raises(ConfigError, match=r"line \d+: figures\[0\].fio: .*'mine' has fsync=8, which is not"):
+        DeviceFile.parse(text)
+    [one] = DeviceFile.parse(text + "workload = { fsync = 8 }\n").sets
+    assert one.words["fsync"] == 8
+
+
+def test_jobs_that_cannot_be_taken_do_not_keep_others_from_it(tmp_path: Path) -> None:
+    document = fio_document()
+    copies = {"rw": "write", "bs": "128k", "numjobs": "4"}
+    [job] = fio_document(jobname="copies", **{"job options": copies})["jobs"]  # type: ignore[misc]
+    [twice] = fio_document(jobname="twice")["jobs"]  # type: ignore[misc]
+    document["jobs"] += [job, twice, twice]  # type: ignore[operator]
+    text = fio_device(tmp_path / "fio.json", document)
+    [one] = DeviceFile.parse(text + 'job = "mine"\n').sets
+    assert one.words["iodepth"] == 4
+    for name, told in (("copies", "has 4 copies that go"), ("twice", "is there more than once")):
+        with pytest.raises(ConfigError, match=told):
+            DeviceFile.parse(text + f'job = "{name}"\n')
+
+
+@pytest.mark.parametrize(
+    ("general", "is_cached"),
+    [
+        ({"ioengine": "libaio"}, True),
+        ({"ioengine": "libaio", "direct": "0"}, True),
+        ({"ioengine": "libaio", "direct": "1"}, False),
+        ({"ioengine": "libaio", "direct": ""}, False),
+        ({"ioengine": "libaio", "buffered": "0"}, False),
+        ({"ioengine": "spdk_bdev"}, False),
+    ],
+)
+def test_what_went_through_a_page_cache_is_told(
+    tmp_path: Path, general: dict[str, str], is_cached: bool
+) -> None:
+    text = fio_device(tmp_path / "fio.json", fio_document() | {"global options": general})
+    [one] = DeviceFile.parse(text).sets
+    assert ("page cache" in one.note) is is_cached
 
 
 # ---- bad input ------------------------------------------------------------------------------------------

@@ -177,7 +177,7 @@ def _record(
         said_.singular if said_ else (),
         said_.sigma if said_ else 0.0,
         tuple(file.sources.items()),
-        file.notes,
+        (*file.notes, *(f"{one.name}: {one.note}" for one in file.sets if one.note)),
         file.seeds,
         evaluator.runs,
         current_build(),
@@ -233,8 +233,8 @@ def _with_drive(file: DeviceFile, calibration: Calibration, settings: Mapping[st
     document["summary"] = file.summary or file.name
     sources = document.setdefault("sources", {})
     sources["summary"] = calibration.verdict()
-    for key in file.base.set_:
-        sources.setdefault(key, f"set by the device file of {file.name}")
+    # Also where the value is that of the drive it is based on, whose reason was another one.
+    sources |= dict.fromkeys(file.base.set_, f"set by the device file of {file.name}")
     sources |= dict(_fitted_sources(file, calibration))
     try:
         return dataclasses.replace(calibration, drive=toml.dumps(document))

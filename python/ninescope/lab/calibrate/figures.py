@@ -15,7 +15,7 @@ from typing import Any, Literal, NoReturn
 
 from ninescope._native import ConfigError
 from ninescope.common.catalogue import did_you_mean
-from ninescope.lab.calibrate.fio import Job, jobs_of
+from ninescope.lab.calibrate.fio import OUT, Job, jobs_of
 from ninescope.lab.sweep.base import flattened
 from ninescope.lab.sweep.source import JOB_WORDS
 from ninescope.lab.sweep.values import shown
@@ -253,7 +253,14 @@ class SetReader:
 
     def _of_job(self, job: Job, path: Path, is_one_of_many: bool) -> Set:
         name = f"{self.name} {job.name}" if is_one_of_many else self.name
-        words = {**job.words, **self._words("workload")}
+        changed = self._words("workload")
+        if job.problem:
+            self._refuse(f"{path}: job {job.name!r} {job.problem}", "fio")
+        for option, value in job.left_out.items():
+            if option not in changed:
+                told = f"{path}: job {job.name!r} has {option}={value}, which is not taken over: {OUT}"
+                self._refuse(told, "fio")
+        words = {**job.words, **changed}
         case = Case(name, self._settings())
         metrics = list(job.metrics)
         if "metrics" in self._table:
@@ -266,7 +273,13 @@ class SetReader:
             found.append(dataclasses.replace(figure, set=name))
         if not found:
             self._refuse(f"{path}: job {job.name!r} measured nothing", "fio")
-        return Set(name, words, tuple(found), self._text("note"))
+        notes = [self._text("note")]
+        if job.is_cached:
+            notes.append(
+                f"{path.name}: job {job.name!r} went through the page cache of its host, which no drive has: "
+                "give fio direct=1"
+            )
+        return Set(name, words, tuple(found), "; ".join(note for note in notes if note))
 
 
 def units_of(metric: str) -> Mapping[str, float]:

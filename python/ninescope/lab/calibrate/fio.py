@@ -13,9 +13,25 @@ from ninescope.result.metrics import OPS, PERCENTILES
 
 _TAKEN = ("rw", "bs", "iodepth", "rwmixread", "rate_iops", "random_distribution", "size")
 """Words of a job that say what a drive is asked."""
-_SAME = {"readwrite": "rw", "blocksize": "bs"}
+_SAME = {"readwrite": "rw", "blocksize": "bs", "blocksize_range": "bsrange", "ba": "blockalign"}
+_NOT_TAKEN = (
+    "bssplit", "bsrange", "blockalign", "percentage_random", "rwmixcycle", "rate", "rate_process",
+    "thinktime", "fsync", "fdatasync", "sync", "iodepth_low", "zonemode", "latency_target",
+    "trim_percentage", "read_iolog",
+)  # fmt: skip
+"""Options that have a drive be asked otherwise, and that no word here is made of."""
+_OFF = ("", "0", "none", "linear")
+"""What they say where they say nothing."""
+_NO_PAGE_CACHE = ("null", "sg", "io_uring_cmd", "nvme")
+"""Engines past the page cache, whatever `direct` says; and those of SPDK."""
 _SYNCHRONOUS = ("psync", "sync", "pvsync", "pvsync2", "mmap")
 """Engines that have one request under way whatever `iodepth` says; the first is what fio takes by itself."""
+OUT = "write such figures out (`values`)"
+"""What is left to do with figures of a job that cannot be taken over."""
+_TWICE = (
+    "is there more than once: percentiles of several copies cannot be put together; run fio with "
+    "group_reporting"
+)
 _ENOUGH = 10
 """So many requests have to be slower than a percentile."""
 
@@ -28,6 +44,12 @@ class Job:
     words: Mapping[str, Any]
     metrics: Mapping[str, float]
     """By the names of `ninescope.result.metrics`, in their units."""
+    left_out: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Options by which it asked something else than `words` say."""
+    problem: str = ""
+    """Why its numbers are none of a drive that is asked in such words."""
+    is_cached: bool = False
+    """Whether it went through the page cache of its host."""
 
 
 def jobs_of(path: Path) -> list[Job]:
@@ -43,50 +65,52 @@ def jobs_of(path: Path) -> list[Job]:
         document = json.loads(text[max(0, text.find("{")) :])
         written = document["jobs"]
         general = document.get("global options", {})
-        found = [_job(each, general, path) for each in written]
-    except ConfigError:
-        raise
+        found = [_job(each, general) for each in written]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(f"{path}: is no JSON of fio (`fio --output-format=json`): {error!r}") from None
     if not found:
         raise ConfigError(f"{path}: no job is there")
-    twice = next((job.name for job in found if [one.name for one in found].count(job.name) > 1), None)
-    if twice is not None:
-        raise ConfigError(
-            f"{path}: {twice!r} is there more than once: percentiles of several copies cannot be put "
-            "together; run fio with group_reporting"
-        )
-    return found
+    names = [job.name for job in found]
+    return [dataclasses.replace(job, problem=_TWICE) if names.count(job.name) > 1 else job for job in found]
 
 
-def _job(written: Mapping[str, Any], general: Mapping[str, Any], path: Path) -> Job:
+def _job(written: Mapping[str, Any], general: Mapping[str, Any]) -> Job:
     name = str(written["jobname"])
     options = {_SAME.get(key, key): value for key, value in {**general, **written["job options"]}.items()}
     metrics: dict[str, float] = {}
     for op in OPS:
         metrics |= _measured(written.get(op) or {}, op)
-    return Job(name, _words(options, name, path), metrics)
+    left_out = {key: str(options[key]) for key in _NOT_TAKEN if str(options.get(key, "")) not in _OFF}
+    copies = int(options.get("numjobs", 1))
+    in_order = copies > 1 and "rand" not in str(options.get("rw", "read"))
+    problem = f"has {copies} copies that go through the drive in order: {OUT}" if in_order else ""
+    return Job(name, _words(options), metrics, left_out, problem, _is_cached(options))
 
 
-def _words(options: Mapping[str, Any], name: str, path: Path) -> dict[str, Any]:
+def _words(options: Mapping[str, Any]) -> dict[str, Any]:
     words = {key: options[key] for key in _TAKEN if options.get(key) not in (None, "")}
     words.setdefault("rw", "read")
     words.setdefault("bs", "4k")
     depth = int(words.get("iodepth", 1))
     if options.get("ioengine", _SYNCHRONOUS[0]) in _SYNCHRONOUS:
         depth = 1
-    copies = int(options.get("numjobs", 1))
-    if copies > 1 and "rand" not in str(words["rw"]):
-        raise ConfigError(
-            f"{path}: job {name!r} has {copies} copies that go through the drive in order: write such "
-            "figures out (`values`)"
-        )
-    words["iodepth"] = depth * copies
+    words["iodepth"] = depth * int(options.get("numjobs", 1))
+    if "rwmixread" not in words and options.get("rwmixwrite") not in (None, ""):
+        words["rwmixread"] = 100 - int(options["rwmixwrite"])
     if "rwmixread" in words:
         words["rwmixread"] = int(words["rwmixread"])
     if str(words.get("size", "")).endswith("%"):
         del words["size"]  # of another drive
     return words
+
+
+def _is_cached(options: Mapping[str, Any]) -> bool:
+    """Say whether requests go through the page cache, as they do unless fio is told otherwise."""
+    engine = str(options.get("ioengine", _SYNCHRONOUS[0]))
+    if engine in _NO_PAGE_CACHE or "spdk" in engine:
+        return False
+    # An option without a value is on.
+    return str(options.get("direct", "0")) == "0" and str(options.get("buffered", "1")) != "0"
 
 
 def _measured(of: Mapping[str, Any], op: str) -> dict[str, float]:

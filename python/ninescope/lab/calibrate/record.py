@@ -88,6 +88,11 @@ class Calibration:
     runs: int = 0
     build: str = ""
 
+    @property
+    def at_bounds(self) -> tuple[Fitted, ...]:
+        """The parameters that figures determine, and whose fit ends where it may go no further."""
+        return tuple(each for each in self.parameters if each.is_determined and each.value in each.bounds)
+
     def of(self, use: Use) -> tuple[Row, ...]:
         """Return the figures of a use that were measured."""
         return tuple(row for row in self.rows if row.use == use and row.error is not None)
@@ -135,7 +140,9 @@ class Calibration:
             }
             for use in _uses()
         }
-        return {"format": FORMAT, "verdict": self.verdict(), "errors": summary, **written}
+        at_bounds = [each.name for each in self.at_bounds]
+        head = {"format": FORMAT, "verdict": self.verdict(), "errors": summary}
+        return {**head, **written, "at_bounds": at_bounds}
 
     @classmethod
     def from_json(cls, document: dict[str, Any], drive: str = "") -> Calibration:

@@ -50,7 +50,10 @@ def _parameter(found: Calibration, index: int) -> tuple[str, ...]:
 
 
 def said_lines(found: Calibration) -> Iterator[str]:
-    """Say which parameters the fitted figures do not determine."""
+    """Say which parameters the fitted figures do not determine, and which ones they have at a bound."""
+    for each in found.at_bounds:
+        wanted = f"figures may want what is beyond {each.value}, or the drive lacks something"
+        yield f"at a bound: {each.name}: {wanted}"
     for name in found.undetermined:
         yield f"not determined: {name}: no fitted figure depends on it enough"
     for group in found.together:
