@@ -27,7 +27,8 @@ ones included; where some are far off, the notes of the drive say what the model
 long published tables a file has some of the rows, and no drive has figures that are no numbers of results, as resets.
 `make devices` calibrates all of them anew, `make devices-docs` writes this page from what is stored beside it.
 
-An error is simulated / published - 1. Presets are scaled down; `--set geometry.blocks_per_plane=N` enlarges one.
+An error is simulated / published - 1. Presets are scaled down; `--set geometry.blocks_per_plane=N` enlarges one. A cache
+of one bit in a cell is so many blocks of each plane, whatever there are: `ftl.slc_cache.borrowed_blocks` grows with them.
 
 """  # noqa: E501
 
