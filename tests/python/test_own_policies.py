@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -253,13 +254,15 @@ def test_an_error_of_a_policys_own_ends_the_run_and_is_raised() -> None:
             raise ZeroDivisionError("of its own")
 
     policy("python-broken")(Broken)
-    with pytest.raises(ZeroDivisionError, match="of its own"):
+    with pytest.raises(ZeroDivisionError, match="of its own") as raised:
         run(SMALL.with_(ftl__victim="python-broken"))
+    assert vars(raised.value)["policy"].endswith(f"Broken of {__file__}, asked select")
 
 
 def with_answer(base: type, method: str, answer: Any) -> None:
     """Add a policy that always answers the same."""
-    made = type("Answers", (base,), {method: lambda self, *told: answer, "kinds_of_writes": 2})
+    attributes = {method: lambda self, *told: answer, "kinds_of_writes": 2, "__module__": __name__}
+    made = type("Answers", (base,), attributes)
     policy(f"python-answers-{base.__name__}".lower())(made)
 
 
@@ -273,12 +276,15 @@ def with_answer(base: type, method: str, answer: Any) -> None:
         (SuspendPolicy, "decide", "later", "decide returned 'later'; there is None, \"now\""),
         (TransactionScheduler, "pick", "idle-read", 'pick returned "idle-read", of which nothing waits'),
         (TransactionScheduler, "pick", "reads", 'no queue is named "reads"; there is host-read'),
+        (VictimSelection, "select", "x", "'str' object cannot be interpreted as an integer"),
+        (StreamChoice, "of_write", -1, "out of range"),
     ],
 )
 def test_answers_that_cannot_be_are_refused(base: Any, method: str, answer: object, message: str) -> None:
     with_answer(base, method, answer)
     drive = SMALL.with_({base.registry: f"python-answers-{base.__name__}".lower()})
-    with pytest.raises((ValueError, TypeError), match=message):
+    named = rf"policy Answers of {re.escape(__file__)}(, asked {method})?: "
+    with pytest.raises(ConfigError, match=named + message):
         run(drive, MIXED)
 
 
@@ -381,13 +387,42 @@ def test_the_command_line_takes_files_of_policies(tmp_path: Path) -> None:
     assert "the candidate with the fewest valid units" in listed.stdout.lower()
     file.write_text("import nothing_of_that_name\n")
     for words, name in (
-        (("--policies", str(file), *told), "NINESCOPE_POLICIES"),
+        (("--policies", str(file), *told), "--policies or NINESCOPE_POLICIES"),
         (("--policies", "no.py", *told), "no.py"),
     ):
         broken = command(*words)
         assert broken.returncode == 2, broken.stderr
         assert name in broken.stderr
         assert broken.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("faulty", "said"),
+    [
+        (
+            "1 / 0",
+            "policy Mine of {file}, asked select: ZeroDivisionError: division by zero ({file}, line 11)",
+        ),
+        ("'x'", "policy Mine of {file}, asked select: 'str' object cannot be interpreted as an integer"),
+    ],
+)
+def test_a_policy_that_fails_is_one_line_on_the_command_line(tmp_path: Path, faulty: str, said: str) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(MINE.replace("candidates.fewest_valid", faulty))
+    drive = ("--drive", "examples/drives/small.toml", "--set", "ftl.victim=mine")
+    told = command(
+        "--policies",
+        str(file),
+        "run",
+        "--rw",
+        "randwrite",
+        "--requests",
+        "20000",
+        "--prefill",
+        "full",
+        *drive,
+    )
+    assert (told.returncode, told.stderr) == (2, f"ninescope: error: {said.format(file=file)}\n")
 
 
 def test_their_option_goes_before_the_verb() -> None:

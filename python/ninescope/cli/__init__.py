@@ -9,6 +9,7 @@ import os
 import shlex
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from types import FrameType, ModuleType
@@ -123,6 +124,12 @@ def _end_in_words(error: Exception, typed: Sequence[str]) -> None:
 
     if isinstance(error, ConfigError):
         print(f"ninescope: error: {error}", file=sys.stderr)
+        sys.exit(EXIT_BAD_INPUT)
+    asked = getattr(error, "policy", None)
+    if asked is not None:  # a policy in Python raised it
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{place.filename}, line {place.lineno}"
+        print(f"ninescope: error: {asked}: {type(error).__name__}: {error} ({where})", file=sys.stderr)
         sys.exit(EXIT_BAD_INPUT)
     if isinstance(error, SimulationError):
         print(f"ninescope: internal error: {error}", file=sys.stderr)

@@ -11,6 +11,7 @@ import importlib.util
 import os
 import sys
 import threading
+import traceback
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -42,7 +43,7 @@ def load() -> None:
             _load_plugin(plugin)
         for place in os.environ.get(VARIABLE, "").split(os.pathsep):
             if place:
-                load_from(place, VARIABLE)
+                load_from(place, f"--policies or {VARIABLE}")
     finally:
         _loading.discard(thread)
 
@@ -65,7 +66,14 @@ def load_from(place: str, named_by: str) -> None:
         else:
             importlib.import_module(place)
     except Exception as error:
-        raise ConfigError(f"{named_by}: {place} does not load: {error}") from error
+        raise ConfigError(f"{named_by}: {place} does not load: {_told(error, place)}") from error
+
+
+def _told(error: Exception, place: str) -> str:
+    """Say what is wrong, and in which line of the file."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == place]
+    at = f" (line {lines[-1]})" if lines else ""
+    return f"{error if isinstance(error, ConfigError) else f'{type(error).__name__}: {error}'}{at}"
 
 
 def _run_file(file: Path) -> None:

@@ -46,10 +46,10 @@ impl PageAllocation for Allocation {
         let positions: Vec<u32> =
             (0..accepting.len()).filter(|&one| accepting.get(one)).map(|one| one as u32).collect();
         let told = (lpa.0, positions.as_slice(), self.loads.as_slice());
-        let chosen: Option<u32> = self.policy.ask(|policy| policy.call_method1("choose", told)?.extract());
+        let chosen: Option<u32> = self.policy.ask("choose", |policy| policy.call_method1("choose", told)?.extract());
         if let Some(other) = chosen.filter(|one| positions.binary_search(one).is_err()) {
             let problem = format!("choose returned {other}, which takes no write now ({positions:?} do)");
-            super::raise(crate::ConfigError::new_err(problem));
+            self.policy.refuse(&problem);
         }
         chosen
     }
@@ -57,7 +57,7 @@ impl PageAllocation for Allocation {
     fn placed(&mut self, placement: Placement) {
         let Placement { position, page_complete, stripe_complete } = placement;
         let told = (position, page_complete, stripe_complete);
-        self.policy.ask(|policy| policy.call_method1("placed", told).map(drop));
+        self.policy.ask("placed", |policy| policy.call_method1("placed", told).map(drop));
     }
 
     fn asks_for_loads(&self) -> bool {

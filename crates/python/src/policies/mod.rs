@@ -35,6 +35,31 @@ fn raise(error: PyErr) -> ! {
     resume_unwind(Box::new(error))
 }
 
+/// A policy as messages name it: its class, and the file that it stands in.
+fn name_of(policy: &Bound<'_, PyAny>) -> String {
+    let class = policy.get_type();
+    let file = || -> PyResult<String> {
+        let modules = policy.py().import("sys")?.getattr("modules")?;
+        modules.get_item(class.getattr("__module__")?)?.getattr("__file__")?.extract()
+    };
+    let name = class.qualname().map_or_else(|_| String::new(), |name| format!(" {name}"));
+    file().map_or_else(|_| format!("policy{name}"), |file| format!("policy{name} of {file}"))
+}
+
+/// An error behind a question. Where an answer could not be read, nobody raised it: it becomes one of the input. What a policy
+/// raised by itself stays what it is, and says of which policy it is in its attribute `policy`.
+fn of_policy(policy: &Bound<'_, PyAny>, asked: &str, error: PyErr) -> PyErr {
+    let python = policy.py();
+    if error.traceback(python).is_some() {
+        // Of an exception that takes no attributes the traceback has to do.
+        let _ = error.value(python).setattr("policy", format!("{}, asked {asked}", name_of(policy)));
+        return error;
+    }
+    let problem = ConfigError::new_err(format!("{}, asked {asked}: {}", name_of(policy), error.value(python)));
+    problem.set_cause(python, Some(error));
+    problem
+}
+
 /// The error of a policy's own behind what ended a call.
 pub fn raised(payload: Box<dyn Any + Send>) -> Result<PyErr, Box<dyn Any + Send>> {
     payload.downcast::<PyErr>().map(|error| *error)
@@ -69,9 +94,17 @@ impl Maker {
 struct Policy(Py<PyAny>);
 
 impl Policy {
-    /// Asks it something.
-    fn ask<T>(&self, question: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<T>) -> T {
-        Python::attach(|python| question(self.0.bind(python))).unwrap_or_else(|error| raise(error))
+    /// Asks it something, by the name of what it is asked.
+    fn ask<T>(&self, asked: &str, question: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<T>) -> T {
+        Python::attach(|python| {
+            let policy = self.0.bind(python);
+            question(policy).unwrap_or_else(|error| raise(of_policy(policy, asked, error)))
+        })
+    }
+
+    /// Refuses an answer.
+    fn refuse(&self, problem: &str) -> ! {
+        Python::attach(|python| raise(ConfigError::new_err(format!("{}: {problem}", name_of(self.0.bind(python))))))
     }
 
     /// What it says of itself.
@@ -79,7 +112,7 @@ impl Policy {
     where
         T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
     {
-        self.ask(|policy| policy.getattr(key)?.extract())
+        self.ask(key, |policy| policy.getattr(key)?.extract())
     }
 }
 
@@ -92,7 +125,7 @@ impl fmt::Debug for Policy {
 /// A policy that remembers something gives it as bytes, and takes it from there.
 impl Snapshot for Policy {
     fn save(&self, to: &mut dyn SectionWriter) -> Result<(), SnapshotError> {
-        let state: Vec<u8> = self.ask(|policy| policy.call_method0("save")?.extract());
+        let state: Vec<u8> = self.ask("save", |policy| policy.call_method0("save")?.extract());
         to.u64(state.len() as u64)?;
         to.bytes(&state)
     }

@@ -83,10 +83,10 @@ impl Told {
 impl Maker {
     fn rules(&self) -> Rules {
         let policy = self.policy(|python| Ok(PyDict::new(python)));
-        let text: String = policy.ask(|policy| policy.call_method0("rules_as_json")?.extract());
+        let text: String = policy.ask("rules_as_json", |policy| policy.call_method0("rules_as_json")?.extract());
         match serde_json::from_str::<Told>(&text) {
             Ok(told) => told.rules(),
-            Err(problem) => super::raise(crate::ConfigError::new_err(format!("rules: {problem}"))),
+            Err(problem) => policy.refuse(&format!("rules: {problem}")),
         }
     }
 }
@@ -108,7 +108,7 @@ struct Placement(Policy);
 impl Placement {
     /// One of what a method may return.
     fn ask<T: Copy>(&self, method: &str, access: &ninescope::tier::Access, known: &[(&str, T)]) -> T {
-        self.0.ask(|policy| {
+        self.0.ask(method, |policy| {
             let answer = policy.call_method1(method, (Access::of(access),))?;
             let named = answer.extract::<String>().ok();
             let found = named.and_then(|name| known.iter().find(|(known, _)| *known == name));

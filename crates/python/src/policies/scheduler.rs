@@ -76,18 +76,18 @@ impl TransactionScheduler for Scheduler {
             queued: waiting_counts(|class| view.queued(class)),
             heads: QueueClass::ALL.map(|class| view.head_queued(class).map(|time| time.0)),
         };
-        let picked = self.0.ask(|policy| {
+        let picked = self.0.ask("pick", |policy| {
             let name: Option<String> = policy.call_method1("pick", (waiting,))?.extract()?;
             name.as_deref().map(class_named).transpose()
         });
         if let Some(class) = picked.filter(|&class| !view.has(class)) {
             let problem = format!("pick returned {:?}, of which nothing waits", NAMES[class as usize]);
-            super::raise(crate::ConfigError::new_err(problem));
+            self.0.refuse(&problem);
         }
         picked
     }
 
     fn dies(&mut self, count: u32) {
-        self.0.ask(|policy| policy.call_method1("dies", (count,)).map(drop));
+        self.0.ask("dies", |policy| policy.call_method1("dies", (count,)).map(drop));
     }
 }

@@ -51,10 +51,10 @@ struct Streams {
 
 impl Streams {
     /// The kind that it chose, of so many.
-    fn one_of(kinds: u32, chosen: u32, method: &str) -> u32 {
+    fn one_of(&self, kinds: u32, chosen: u32, method: &str) -> u32 {
         if chosen >= kinds {
             let problem = format!("{method} returned {chosen}, of {kinds} kinds (0 to {})", kinds.saturating_sub(1));
-            super::raise(crate::ConfigError::new_err(problem));
+            self.policy.refuse(&problem);
         }
         chosen
     }
@@ -89,26 +89,26 @@ impl StreamChoice for Streams {
             sectors: unit.told.sectors,
             before: unit.before.map(|stream| stream.0),
         };
-        let chosen = self.policy.ask(|policy| policy.call_method1("of_write", (written,))?.extract());
-        Self::one_of(self.writes, chosen, "of_write")
+        let chosen = self.policy.ask("of_write", |policy| policy.call_method1("of_write", (written,))?.extract());
+        self.one_of(self.writes, chosen, "of_write")
     }
 
     fn of_move(&self, lpa: Lpa, clean: bool, from: Stream) -> u32 {
         let told = (lpa.0, clean, from.0);
-        let chosen = self.policy.ask(|policy| policy.call_method1("of_move", told)?.extract());
-        Self::one_of(self.moves, chosen, "of_move")
+        let chosen = self.policy.ask("of_move", |policy| policy.call_method1("of_move", told)?.extract());
+        self.one_of(self.moves, chosen, "of_move")
     }
 
     fn written(&mut self, lpa: Lpa, kind: u32) {
-        self.policy.ask(|policy| policy.call_method1("written", (lpa.0, kind)).map(drop));
+        self.policy.ask("written", |policy| policy.call_method1("written", (lpa.0, kind)).map(drop));
     }
 
     fn opened(&mut self, group: BlockGroup, by: Stream) {
-        self.policy.ask(|policy| policy.call_method1("opened", (group.0, by.0)).map(drop));
+        self.policy.ask("opened", |policy| policy.call_method1("opened", (group.0, by.0)).map(drop));
     }
 
     fn erased(&mut self, group: BlockGroup, of: Stream) {
-        self.policy.ask(|policy| policy.call_method1("erased", (group.0, of.0)).map(drop));
+        self.policy.ask("erased", |policy| policy.call_method1("erased", (group.0, of.0)).map(drop));
     }
 }
 

@@ -138,11 +138,11 @@ fn decision(answer: &Bound<'_, PyAny>) -> PyResult<SuspendDecision> {
 impl SuspendPolicy for Suspend {
     fn decide(&mut self, question: &SuspendQuestion<'_>) -> SuspendDecision {
         let told = (Suspendable::of(question),);
-        let decided = self.policy.ask(|policy| decision(&policy.call_method1("decide", told)?));
+        let decided = self.policy.ask("decide", |policy| decision(&policy.call_method1("decide", told)?));
         match decided {
             SuspendDecision::At(time) if time < question.now => {
                 let problem = format!("decide returned {} ns, and it is {} ns already", time.0, question.now.0);
-                super::raise(crate::ConfigError::new_err(problem))
+                self.policy.refuse(&problem)
             }
             decided => decided,
         }
@@ -150,7 +150,7 @@ impl SuspendPolicy for Suspend {
 
     fn goes_before_reads(&mut self, question: &SuspendQuestion<'_>) -> bool {
         let told = (Suspendable::of(question),);
-        self.policy.ask(|policy| policy.call_method1("goes_before_reads", told)?.extract())
+        self.policy.ask("goes_before_reads", |policy| policy.call_method1("goes_before_reads", told)?.extract())
     }
 
     fn watches_writes(&self) -> bool {

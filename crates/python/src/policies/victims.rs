@@ -59,24 +59,24 @@ struct Victims(Policy);
 
 impl VictimSelection for Victims {
     fn select(&mut self, view: &CandidateView<'_>) -> Option<u32> {
-        let chosen: Option<u32> = self.0.ask(|policy| {
+        let chosen: Option<u32> = self.0.ask("select", |policy| {
             let candidates = Candidates::of(policy.py(), view);
             policy.call_method1("select", (candidates,))?.extract()
         });
         let is_candidate = |index: u32| index < view.len() && view.valid_units(index).is_some();
         if let Some(other) = chosen.filter(|&index| !is_candidate(index)) {
             let problem = format!("select returned {other}, which is no candidate");
-            super::raise(crate::ConfigError::new_err(problem));
+            self.0.refuse(&problem);
         }
         chosen
     }
 
     fn closed(&mut self, pool: Pool, group: BlockGroup) {
-        self.0.ask(|policy| policy.call_method1("closed", (pool.0, group.0)).map(drop));
+        self.0.ask("closed", |policy| policy.call_method1("closed", (pool.0, group.0)).map(drop));
     }
 
     fn taken(&mut self, pool: Pool, group: BlockGroup) {
-        self.0.ask(|policy| policy.call_method1("taken", (pool.0, group.0)).map(drop));
+        self.0.ask("taken", |policy| policy.call_method1("taken", (pool.0, group.0)).map(drop));
     }
 }
 
