@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -363,3 +365,25 @@ def test_another_run_in_the_folder_takes_the_page_away(cli, folder):
     code, _, err = cli("run", *job, "--out", folder)
     assert code == 0, err
     assert not (folder / "explore.html").exists()
+
+
+# ---- the page about it ---------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_the_documented_window_holds_the_request_that_the_page_opens_on(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    words = (ROOT / "docs/explore.md").read_text()
+    [block] = re.findall(r"^```sh\n(.*?)^```$", words, re.MULTILINE | re.DOTALL)
+    run, explore = block.replace("\\\n", "").splitlines()
+    assert explore == "ninescope explore out/explored"
+    *options, where = shlex.split(run)[1:]
+    assert where == "out/explored"
+    code, _, err = cli(*options, tmp_path / "run")
+    assert code == 0, err
+    result = Result.load(tmp_path / "run")
+    opened = result.slowest.read[0]
+    assert Timeline.of(result).covers(opened)
+    view = gantt_of_requests(result, Timeline.of(result), "ways").views[0]
+    assert view.name == f"read #{opened.id}"
+    assert f"the slowest read, #{opened.id}: submitted at {opened.submitted_ns / 1e6:.3f} ms" in words
