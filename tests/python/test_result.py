@@ -21,6 +21,7 @@ from ninescope.result.attribution import Band
 from ninescope.result.when_asked import MadeMapping
 from ninescope.text.bands import tail_in_words
 from ninescope.text.causes import LOOKS
+from ninescope.text.contrast import contrast, luminance
 from ninescope.text.lines import plain_text
 from ninescope.text.names import band_ranges
 from ninescope.text.result import print_result
@@ -168,6 +169,21 @@ def test_the_text_says_what_matters(made):
     assert "Result 1 request," in repr(alone)
     assert "\n 1 request, " in str(alone)
     assert made._repr_html_().startswith("<pre")
+
+
+def test_what_a_notebook_shows_is_read_on_any_ground(made):
+    shown = made._repr_html_()
+    words = re.findall(r'<span style="([^"]*)">([^<]*\w[^<]*)</span>', shown)
+    coloured = {}
+    for style, text in words:
+        ground = re.search(r"background-color: (#[0-9a-f]{6})", style)
+        letters = re.search(r"(?<!-)\bcolor: (#[0-9a-f]{6})", style)
+        if ground:
+            coloured[text.strip()] = contrast(luminance(letters[1]), luminance(ground[1]))
+        elif letters:  # grey and olive, as terminals have them, are read on white and on black
+            assert all(contrast(luminance(letters[1]), each) > 3 for each in (0, 1)), text
+    assert "controller" in coloured, "the palest of all"
+    assert min(coloured.values()) >= 4.5, "level AA of WCAG 2.1"
 
 
 def test_the_words_about_the_tail_agree_with_the_bands(made):

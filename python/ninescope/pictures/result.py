@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from ninescope.figures.contrast import readable_on
+from ninescope.text.contrast import readable_on
 from ninescope.result import PERCENTILES, Band, Latency, Result
 from ninescope.text.causes import look, stacking_order
 from ninescope.text.names import band_ranges, drive_name, workload_name

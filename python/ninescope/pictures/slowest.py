@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from ninescope.figures.contrast import readable_on
+from ninescope.text.contrast import readable_on
 from ninescope.figures.latency import OP_COLOURS
 from ninescope.pictures.style import INK, new_figure, plain, say_empty, tick
 from ninescope.result import Result, SlowRequest, Stage

@@ -17,7 +17,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from ninescope.figures import Figure
-from ninescope.figures.contrast import luminance
+from ninescope.text.contrast import luminance
 from ninescope.report import lanes as of_lanes
 from ninescope.report import values
 from ninescope.report.document import (

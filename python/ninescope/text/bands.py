@@ -13,6 +13,7 @@ from rich.text import Text
 
 from ninescope.result import PERCENTILES, Band
 from ninescope.text.causes import look, stacking_order
+from ninescope.text.contrast import readable_on
 from ninescope.text.lines import natural_width
 from ninescope.text.names import band_ranges
 from ninescope.text.units import duration, percent
@@ -129,8 +130,7 @@ class CauseTable:
         if bars:
             table.add_column("", no_wrap=True)
         for cause in shown:
-            header = Text(look(cause).label, f"bold {look(cause).colour}" if bars else "bold")
-            table.add_column(header, justify="right", width=_CAUSE_CELLS, overflow="fold")
+            table.add_column(_head(cause, bars), justify="right", width=_CAUSE_CELLS, overflow="fold")
         if with_rest:
             table.add_column("other", justify="right")
         for index, (band, other) in enumerate(zip(self._bands, rest, strict=True)):
@@ -164,6 +164,13 @@ class CauseTable:
             ]
             words = ", ".join(f"{look(cause).label} {percent(band.share(cause))}" for cause in named)
             yield Padding(Text(words), (0, 0, 0, 4))
+
+
+def _head(cause: str, bars: bool) -> Text:
+    """Return the name of a cause, where there are bars on its colour: as letters, a pale one is not read."""
+    colour = look(cause).colour
+    style = f"bold {readable_on(colour, dark='#000000')} on {colour}".replace("white", "#ffffff")
+    return Text(look(cause).label, style if bars else "bold")
 
 
 def _cell(share: float) -> Text:
