@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.figure import Figure as MatplotlibFigure
 from rich.console import Console
 
 import fakes
 import ninescope
 from conftest import ROOT, tomllib
+from ninescope.pictures.style import times_along
 from ninescope.result import MeasuredWaf, Result, SteadyState
 from ninescope.result.attribution import Band
 from ninescope.result.when_asked import MadeMapping
@@ -394,6 +396,33 @@ def test_figures_are_written(tmp_path, share, figure, suffix):
     assert [path] == list(tmp_path.iterdir())
     if suffix == "png":
         assert drawn._repr_png_().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "labels"),
+    [
+        (1_000, 1_000_000, ["1 us", "10 us", "100 us", "1 ms"]),
+        (15_000, 60_000, ["20 us", "50 us"]),  # no two powers of ten: 1, 2 and 5
+        (39_897, 57_897, ["40 us", "45 us", "50 us", "55 us"]),  # nor two of those: even steps
+        (57_897, 57_897, None),
+        (57_897, 57_898, None),
+        (1, 1, None),
+    ],
+)
+def test_a_latency_axis_has_two_labels_however_narrow_it_is(least, most, labels):
+    figure = MatplotlibFigure()
+    axes = figure.subplots()
+    axes.plot([0, 1], [least, most])
+    axes.set_yscale("log")
+    times_along(axes.yaxis)
+    if least < most:
+        axes.set_ylim(least * 0.99, most * 1.01)
+    figure.draw_without_rendering()
+    low, high = axes.get_ylim()
+    seen = [each.label1.get_text() for each in axes.yaxis.get_major_ticks() if low <= each.get_loc() <= high]
+    assert len(seen) >= 2
+    assert len(set(seen)) == len(seen), "ticks are told apart"
+    assert labels in (None, seen)
 
 
 def test_a_result_of_nothing_can_be_shown_and_drawn(tmp_path):

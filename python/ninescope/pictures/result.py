@@ -10,16 +10,16 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from ninescope.text.contrast import readable_on
 from ninescope.result import PERCENTILES, Band, Latency, Result
 from ninescope.text.causes import look, stacking_order
+from ninescope.text.contrast import readable_on
 from ninescope.text.names import band_ranges, drive_name, workload_name
 from ninescope.text.units import duration
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 from ninescope.figures.latency import OP_COLOURS
-from ninescope.pictures.style import INK, Figure, finish, new_figure, plain, say_empty, tick
+from ninescope.pictures.style import INK, Figure, finish, new_figure, plain, say_empty, times_along
 
 _SMALL_SHARE = 0.01
 _FEW_REQUESTS = 10
@@ -72,7 +72,7 @@ def _tail(result: Result) -> Figure:
     for column, (op, bands) in enumerate(panels):
         _totals(axes[0][column], op, bands)
         _stack(axes[1][column], bands, causes)
-    axes[0][0].set_ylabel("latency\ndot: mean of the band\nbox: fastest to slowest", color=INK, fontsize=8.5)
+    axes[0][0].set_ylabel("latency\ndot: mean of the band\nbox: ends of the band", color=INK, fontsize=8.5)
     axes[1][0].set_ylabel("share of the latency", color=INK)
     handles = [
         Patch(facecolor=look(cause).colour, edgecolor="#999999", linewidth=0.4) for cause in reversed(causes)
@@ -114,7 +114,7 @@ def _totals(axes: Axes, op: str, bands: tuple[Band, ...]) -> None:
             color=INK,
         )
     axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
+    times_along(axes.yaxis)
     axes.yaxis.set_minor_locator(NullLocator())
     axes.margins(y=0.25)
     axes.set_title(
@@ -211,7 +211,7 @@ def _cdf(result: Result) -> Figure:
     ticks = [1.0, 0.5] + [10.0**-nines for nines in range(1, 9) if 10.0**-nines >= smallest / 3]
     axes.set_yticks(ticks, [_share_and_percentile(tick) for tick in ticks])
     axes.yaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
+    times_along(axes.xaxis)
     axes.set_xlabel("latency", color=INK)
     axes.set_ylabel("share of requests slower than this (and the percentile)", color=INK)
     axes.legend(frameon=False, loc="upper right")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from ninescope.text.contrast import readable_on
 from ninescope.figures.latency import OP_COLOURS
 from ninescope.pictures.style import INK, new_figure, plain, say_empty, tick
 from ninescope.result import Result, SlowRequest, Stage
 from ninescope.text.causes import look, stacking_order
+from ninescope.text.contrast import readable_on
 from ninescope.text.names import drive_name, occupancy_name, workload_name
 from ninescope.text.slowest import STALLS, Deed, deeds
 from ninescope.text.units import duration

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure as MatplotlibFigure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from ninescope.common.files import written_whole
 from ninescope.result import Result
 
 if TYPE_CHECKING:
-    pass
-
+    from matplotlib.axis import Axis
 
 INK = "#222222"
+_FEWEST_TICKS = 2
 _INCHES_PER_LETTER_AND_POINT = 0.0085
 """How wide a bold letter is, about, for each point of its size."""
 
@@ -71,6 +73,30 @@ def tick(ns: float) -> str:
         if ns >= size:
             return f"{ns / size:g} {unit}"
     return f"{ns:g} ns"
+
+
+class _TimeLocator(LogLocator):
+    """Ticks of a logarithmic axis: powers of ten; where fewer than two are seen 1, 2, 5; else even steps."""
+
+    def tick_values(self, vmin: float, vmax: float) -> list[float]:
+        low, high = sorted((vmin, vmax))
+        tens = [float(each) for each in super().tick_values(vmin, vmax)]
+        if sum(low <= each <= high for each in tens) >= _FEWEST_TICKS or low <= 0:
+            return tens
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        ticks = [step * 10.0**power for power in powers for step in (1, 2, 5)]
+        ticks = [each for each in ticks if low <= each <= high]
+        if len(ticks) < _FEWEST_TICKS:
+            even: Any = MaxNLocator(4, steps=[1, 2, 5, 10], min_n_ticks=_FEWEST_TICKS)
+            ticks = [float(each) for each in even.tick_values(low, high) if low <= each <= high]
+        return ticks
+
+
+def times_along(axis: Axis) -> None:
+    """Label a logarithmic axis of times, with two ticks or more however narrow it is."""
+    axis.set_major_locator(_TimeLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def plain(axes: Any) -> None:

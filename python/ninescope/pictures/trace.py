@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
 
 from ninescope.figures.latency import OP_COLOURS
-from ninescope.pictures.style import INK, Figure, finish, head, plain, tick
+from ninescope.pictures.style import INK, Figure, finish, head, plain, times_along
 from ninescope.text.units import binary, duration
 
 Stat = Mapping[str, Any]
@@ -93,7 +93,7 @@ def _times(key: str, colour: str, what: str) -> Callable[[Axes, Stat], bool]:
             )
         axes.set_xscale("log")
         axes.set_ylim(0, 1.05)
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
+        times_along(axes.xaxis)
         axes.yaxis.set_major_formatter(PercentFormatter(1.0))
         axes.set_xlabel(what, color=INK)
         axes.set_ylabel("share that is no longer", color=INK)

@@ -103,8 +103,8 @@ class AttributionBand:
     mean_ns: float
     parts_ns: Mapping[str, float]
     """Mean time by the name of the part; the sum is `mean_ns`."""
-    fastest_ns: float | None = None
-    slowest_ns: float | None = None
+    lower_ns: float | None = None
+    upper_ns: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)

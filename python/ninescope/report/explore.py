@@ -154,8 +154,8 @@ def _side_by_side(name: str, title: str, bands: Mapping[str, tuple[Band, ...]]) 
                 count=band.count,
                 mean_ns=band.mean_ns,
                 parts_ns={look(cause).label: time for cause, time in band.parts_ns.items()},
-                fastest_ns=band.lower_ns,
-                slowest_ns=band.upper_ns,
+                lower_ns=band.lower_ns,
+                upper_ns=band.upper_ns,
             )
             for slice_ in names
             for who, each in bands.items()

@@ -17,7 +17,6 @@ import jinja2
 from markupsafe import Markup, escape
 
 from ninescope.figures import Figure
-from ninescope.text.contrast import luminance
 from ninescope.report import lanes as of_lanes
 from ninescope.report import values
 from ninescope.report.document import (
@@ -29,6 +28,7 @@ from ninescope.report.document import (
     GanttBlock,
     Part,
 )
+from ninescope.text.contrast import luminance
 from ninescope.text.units import duration
 
 VERDICT_SIGNS = {"holds": ("\u2713", "yes"), "not reproduced": ("\u2717", "no"), "not judged": ("?", "open")}

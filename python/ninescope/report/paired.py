@@ -166,8 +166,8 @@ def _bands(a: Bands, b: Bands) -> Iterator[AttributionBand]:
                         count=band.count,
                         mean_ns=band.mean_ns,
                         parts_ns={look(cause).label: time for cause, time in band.parts_ns.items()},
-                        fastest_ns=band.lower_ns,
-                        slowest_ns=band.upper_ns,
+                        lower_ns=band.lower_ns,
+                        upper_ns=band.upper_ns,
                     )
 
 

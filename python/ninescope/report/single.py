@@ -167,8 +167,8 @@ def attribution(name: str, title: str, bands: tuple[Band, ...]) -> AttributionBl
                 count=band.count,
                 mean_ns=band.mean_ns,
                 parts_ns={looks[cause].label: time for cause, time in band.parts_ns.items()},
-                fastest_ns=band.lower_ns,
-                slowest_ns=band.upper_ns,
+                lower_ns=band.lower_ns,
+                upper_ns=band.upper_ns,
             )
             for reach, band in zip(band_ranges(bands), bands, strict=True)
         ],
