@@ -1,8 +1,9 @@
 """Tutorials and case studies run as they are written, and show what is printed.
 
-From top to bottom, in one folder: a `toml` block that begins with a comment `# NAME` is the file of that
-name, `sh` and `python` blocks are run whole, and a `text` block is what those before it printed, whole but
-for what "..." stands for. Programs in Rust are shown in parts; their tests are beside them.
+From top to bottom, in one folder: a `toml` block begins with a comment `# NAME` and is the file of that
+name, as is a `python` block that begins with `# NAME.py`; `sh` and other `python` blocks are run whole, and a
+`text` block is what those before it printed, whole but for what "..." stands for. Programs in Rust are shown
+in parts; their tests are beside them.
 `NINESCOPE_BLESS=1 pytest tests/python/test_tutorials.py` renews what is shown; look at what it says first.
 """
 
@@ -93,6 +94,8 @@ class Reader:
         """Do what a block says; return it as it has to be."""
         if language == "sh":
             self.run(["bash", "-eo", "pipefail", "-c", text])
+        elif language == "python" and (name := re.match(r"# ([\w-]+\.py)\n", text)):
+            (self.folder / name[1]).write_text(text)
         elif language == "python":
             self.run(["python", "-c", text])
         elif language == "toml":
