@@ -56,6 +56,15 @@ def test_what_changes_nothing_is_the_same_and_is_not_run_in_full():
     assert found.metric.key == "read.p99", "of reads, which there are alone"
 
 
+def test_one_lever_is_none_of_several():
+    # A read that waits for nobody is mostly of its flash; the writes that slow down are none.
+    reads = ninescope.Workload.job(rw="randread", bs="4k", size="64m")
+    said: list[str] = []
+    names = ["read-half", "slow-down"]
+    pulled(reads, "mean", names, requests=300, prefill="full", seeds=(1, 2), on_step=said.append)
+    assert said == ["the drive as it is", "2 levers, short runs of 60 requests", "1 lever in full"]
+
+
 @pytest.mark.parametrize(
     ("short", "full", "is_long_enough"),
     [

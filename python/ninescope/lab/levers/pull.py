@@ -115,7 +115,7 @@ def pull(
     wanted = [(lever, settings) for lever, settings in named if settings is not None]
     if not wanted:
         raise ConfigError("the drive has nothing that these levers change")
-    say(f"{len(wanted)} levers, short runs of {short:,} requests")
+    say(f"{_levers(len(wanted))}, short runs of {short:,} requests")
     rough = bench.judged(wanted, metric, {**options, "requests": short}, is_short=True)
     promises = [promise(first, metric, each.lever.causes) for each in rough]
     left = [
@@ -123,7 +123,7 @@ def pull(
         for each, promised in zip(rough, promises, strict=True)
         if not each.error and not (_is_nothing(each) and _is_long_enough(each, promised))
     ]
-    say(f"{len(left)} levers in full")
+    say(f"{_levers(len(left))} in full")
     full = {each.lever.name: each for each in bench.judged(left, metric, options, is_short=False)}
     pulled = [full.get(each.lever.name, each) for each in rough]
     return Levers(metric, bench.base(options), tuple(sorted(pulled, key=_rank)), first.requests)
@@ -131,6 +131,10 @@ def pull(
 
 def _silent(words: str) -> None:
     """Tell nobody."""
+
+
+def _levers(count: int) -> str:
+    return f"{count} lever{'' if count == 1 else 's'}"
 
 
 def metric_of(goal: str, result: Result) -> Metric:
