@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
+import io
 import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from rich.console import Console
 
 import ninescope
 from conftest import NATIVE, ROOT
+from ninescope.lab.compare import Side
+from ninescope.lab.compare.comparison import Row
 from ninescope.lab.compare.metrics import metrics_of
-from ninescope.lab.levers import LEVERS, named, pull, read
+from ninescope.lab.compare.verdict import Verdict, untold
+from ninescope.lab.levers import LEVERS, Levers, named, pull, read
 from ninescope.lab.levers.catalogue import scaled
 from ninescope.lab.levers.pull import Pulled, _is_long_enough, promise
+from ninescope.lab.levers.text import print_levers
 from ninescope.lab.pool import Pool
+from ninescope.lab.statistics import Contrast, Interval
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 DEMO = ROOT / "examples/drives/demo.toml"
@@ -141,6 +149,44 @@ def test_the_command_ranks_and_writes(cli, tmp_path):
     as_json = json.loads(cli("levers", *WORDS, "--goal", "mean", "--lever", "link-2x", "--json").out)
     assert as_json["levers"][0] == written["levers"][0]
     assert cli("levers", "--list").out.count("\n") == len(LEVERS)
+
+
+@pytest.fixture(scope="module")
+def small():
+    """A result of 400 reads of 64 KiB."""
+    reads = ninescope.Workload.job(rw="randread", bs="64k", size="64m", requests=400)
+    return ninescope.Drive.from_file(DEMO).run(reads, prefill="full")
+
+
+def made_up(result, ratios, key="read.mean", seeds=1):
+    """Return levers with made-up ratios, in their order: a value with its ends, or one without any."""
+    [metric] = [metric for metric in metrics_of([result]) if metric.key == key]
+    pulled = []
+    for lever, ratio in zip(LEVERS, ratios, strict=False):
+        value = ratio[0] if isinstance(ratio, tuple) else ratio
+        contrast = None
+        verdict = untold("A and B too short for an interval: it takes 8,192 requests")
+        if isinstance(ratio, tuple):
+            contrast = Contrast(Interval(-1, -1, -1), Interval(*ratio), 0.5, "", (9, 9), paired=True)
+            verdict = Verdict("none", "no difference shown")
+        row = Row(metric, Interval(100, 100, 100), Interval(*[100 * value] * 3), contrast, None, verdict)
+        pulled.append(Pulled(lever, {}, row=row, is_short=contrast is not None))
+    side = Side.of("A", [result])
+    return Levers(metric, dataclasses.replace(side, results=side.results * seeds), tuple(pulled), 400)
+
+
+def printed(found, width=100, *, is_terminal=False):
+    file = io.StringIO()
+    print_levers(found, Console(file=file, width=width, force_terminal=is_terminal, color_system=None))
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_no_word_of_the_table_is_lost_however_narrow_it_is(small, is_terminal):
+    found = made_up(small, [(0.85, 0.75, 0.95)] * len(LEVERS))
+    wanted = {word for lever in LEVERS for word in (lever.name, *lever.says.split())}
+    for width in range(20, 141, 4):
+        assert wanted | {"(short)", "0.95]"} <= set(printed(found, width, is_terminal=is_terminal).split())
 
 
 @pytest.mark.parametrize(

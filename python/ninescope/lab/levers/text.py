@@ -25,12 +25,7 @@ def print_levers(levers: Levers, console: Console) -> None:
         f" {base.title}: {metric.label} {'not measured' if value is None else shown(value, metric.unit)}"
     )
     console.print(f" {_runs(levers)}\n", style="dim")
-    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 1))
-    for name in ("lever", "of that now", "", "cost", "causes took", ""):
-        table.add_column(name, justify="right" if name in _NUMBERS else "left", no_wrap=name != "")
-    for each in levers.pulled:
-        table.add_row(*cells(each))
-    print_whole([table], console)
+    print_whole([_table(levers)], console)
     notes = [" cost: that of the media, of that now; causes took: their share of the time of these requests"]
     if any(each.is_short for each in levers.pulled):
         notes.append(" short: short runs showed that it buys nothing, or the contrary")
@@ -47,6 +42,17 @@ def print_levers(levers: Levers, console: Console) -> None:
             console.print(f" {each.lever.name}: cannot be run: {each.error}", highlight=False)
     if any(each.lever.is_bound for each in levers.pulled):
         console.print(" bound: nobody can make it, and it says what there is to gain", style="dim")
+
+
+def _table(levers: Levers) -> Table:
+    """Return the rows; the last column alone is folded: two that give way at once lose ends of words."""
+    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 1))
+    for name in ("lever", "of that now", "", "cost", "causes took"):
+        table.add_column(name, justify="right" if name in _NUMBERS else "left", no_wrap=True)
+    table.add_column("")
+    for each in levers.pulled:
+        table.add_row(*cells(each))
+    return table
 
 
 def cells(each: Pulled) -> tuple[str, ...]:
