@@ -192,7 +192,7 @@ def test_no_word_of_the_table_is_lost_however_narrow_it_is(small, is_terminal):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--goal", "p99.99999"), "--goal p99.99999: no such number was measured"),
+        (("--goal", "trim.mean"), "--goal trim.mean: no such number was measured"),
         (("--goal", "write.mean"), "--goal write.mean: no such number was measured"),
         (("--lever", "link-3x"), "no lever is called 'link-3x'; did you mean 'link-2x'?"),
         (("--prefill", "stedy"), "did you mean 'steady'?"),
@@ -201,6 +201,25 @@ def test_no_word_of_the_table_is_lost_however_narrow_it_is(small, is_terminal):
 def test_what_makes_no_sense_is_one_error(cli, words, message):
     told = cli("levers", *WORDS, *words)
     assert (told.code, message in told.err) == (2, True), told.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--goal", "p99.7x"), "--goal p99.7x: no number is called so; did you mean 'p99.9'?"),
+        (("--goal", "reed.mean"), "--goal reed.mean: no number is called so; did you mean 'read.mean'?"),
+        (("--goal", "99"), "--goal 99: no number is called so"),
+        (("--out", DEMO), "demo.toml: it is not a directory"),
+        (("--out", "/proc/levers"), "cannot write to /proc/levers"),
+        (("--out", "out", "--lever", "link-3x"), "did you mean 'link-2x'?"),
+    ],
+)
+def test_what_can_be_refused_before_is_before_anything_is_run(cli, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    told = cli("levers", *WORDS, *words)
+    assert (told.code, message in told.err) == (2, True), told.err
+    assert len(told.err.strip().splitlines()) == 1, "and nothing of what is being run"
+    assert not list(tmp_path.iterdir()), "nothing is left behind"
 
 
 # ---- levers of one's own ---------------------------------------------------------------------------------

@@ -76,8 +76,13 @@ def levers(
         seeds = seeds or (1 if "trace" in chosen.words else _PAIRED)
         options_of_run = {"seeds": range(1, seeds + 1), "requests": limit, "prefill": prefill}
         of = drive_of(drive, set_ or [])
-        found = _pulled(of, chosen, goal, _chosen(levers_, of, lever), jobs, options_of_run)
-    _deliver(found, out, as_json=json_)
+        wanted = _chosen(levers_, of, lever)
+        if out is not None:
+            from ninescope.common.files import output_directory
+
+            stack.enter_context(output_directory(Path(out)))
+        found = _pulled(of, chosen, goal, wanted, jobs, options_of_run)
+        _deliver(found, out, as_json=json_)
 
 
 def _list(path: str | None) -> None:

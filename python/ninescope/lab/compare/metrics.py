@@ -66,6 +66,11 @@ def metrics_of(results: Iterable[Result]) -> list[Metric]:
     return [metric for metric in _all() if any(metric.read(result) is not None for result in runs)]
 
 
+def every_metric() -> list[Metric]:
+    """Return all that can be read from results, whatever they measured."""
+    return list(_all())
+
+
 def _all() -> Iterator[Metric]:
     for op in OPS:
         yield from _of_operation(op)

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from ninescope._native import ConfigError
+from ninescope.common.catalogue import did_you_mean
 from ninescope.lab.compare import Side
 from ninescope.lab.compare.comparison import Row
 from ninescope.lab.compare.judging import compare_metric
-from ninescope.lab.compare.metrics import Metric, metrics_of
+from ninescope.lab.compare.metrics import Metric, every_metric, metrics_of
 from ninescope.lab.levers.catalogue import LEVERS, Lever, Settings
 from ninescope.lab.pool import Pool
-from ninescope.result import Result
+from ninescope.result import DATA_OPS, Result
 from ninescope.result.attribution import Band
 from ninescope.result.waf import is_read_only
 from ninescope.simulation.drive import Drive
@@ -102,6 +103,7 @@ def pull(
     `goal` is a number of a comparison: "read.p99.9", "write.mean", "waf"; without an operation (`p99.9`) it
     is that of reads or writes, whichever is worse in the drive as it is.
     """
+    _refuse_unknown(goal)
     say = on_step or _silent
     say("the drive as it is")
     options: Options = {"prefill": prefill, "requests": requests}
@@ -137,10 +139,19 @@ def _levers(count: int) -> str:
     return f"{count} lever{'' if count == 1 else 's'}"
 
 
+def _refuse_unknown(goal: str) -> None:
+    """Refuse what no result has, before anything is run."""
+    names = [metric.key for metric in every_metric()]
+    of_either = dict.fromkeys(
+        metric.key.partition(".")[2] for metric in every_metric() if metric.op in DATA_OPS
+    )
+    known = [*of_either, *names]
+    if goal.strip() not in known:
+        raise ConfigError(f"--goal {goal}: no number is called so{did_you_mean(goal, known)}")
+
+
 def metric_of(goal: str, result: Result) -> Metric:
     """Return the number that is meant, as a result has it."""
-    from ninescope.common.catalogue import did_you_mean
-
     there = {metric.key: metric for metric in metrics_of([result])}
     key = goal.strip()
     if key in there:
