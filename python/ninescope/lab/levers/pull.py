@@ -7,6 +7,7 @@ changes is rarer in them than in full, they show nothing.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -47,7 +48,8 @@ class Pulled:
     row: Row | None = None
     """The drive as it is, and the changed one; None where it could not be run."""
     cost: float | None = None
-    """Of the media, of that of the drive as it is."""
+    """What the media cost, of what those of the drive as it is do; None where they cost the same: what is
+    changed has a price that nothing here knows, or none."""
     promised: float | None = None
     """The ratio, were its causes to take no time and all else as long as before; None of no latency."""
     is_short: bool = False
@@ -254,7 +256,10 @@ def _run(drive: Drive, workload: Workload, seed: int, options: Options) -> Resul
 
 def _cost(a: Result, b: Result) -> float | None:
     one, other = (None if result.cost is None else result.cost.total for result in (a, b))
-    return other / one if one and other is not None else None
+    # Media are paid by the byte. Dies, buses, memory and firmware are not: of them 1 would say too much.
+    if not one or other is None or math.isclose(one, other):
+        return None
+    return other / one
 
 
 def promise(result: Result, metric: Metric, causes: Sequence[str]) -> float | None:

@@ -26,7 +26,10 @@ def print_levers(levers: Levers, console: Console) -> None:
     )
     console.print(f" {_runs(levers)}\n", style="dim")
     print_whole([_table(levers)], console)
-    notes = [" cost: that of the media, of that now; causes took: their share of the time of these requests"]
+    notes = [
+        " cost: what the media cost by the byte, of that now; -: the same, and what else it costs is unknown",
+        " causes took: their share of the time of these requests",
+    ]
     if any(each.is_short for each in levers.pulled):
         notes.append(" short: short runs showed that it buys nothing, or the contrary")
     for note in notes:
@@ -60,7 +63,7 @@ def cells(each: Pulled) -> tuple[str, ...]:
     says = f"{'bound: ' if each.lever.is_bound else ''}{each.lever.says}"
     if each.row is None:
         return (each.lever.name, "", "cannot be run", "", "", says)
-    cost = "" if each.cost is None else f"{each.cost:.2f}"
+    cost = "-" if each.cost is None else f"{each.cost:.2f}"
     promised = "" if each.promised is None else f"{1 - each.promised:.0%}"
     return (each.lever.name, ratio(each.row) or "equal", _word(each), cost, promised, says)
 
