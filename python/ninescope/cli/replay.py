@@ -27,9 +27,9 @@ def replay(
     from ninescope.simulation.bundle import Bundle
 
     opened = Bundle(bundle)
-    started = opened.run(trace)
-    result = run_to_end(started, quiet=not sys.stderr.isatty())
-    if not result.complete:
+    quiet = not sys.stderr.isatty()
+    result = run_to_end(opened.run(trace), quiet=quiet)
+    if not (result.complete and opened.compare_with_alone(result, lambda run: run_to_end(run, quiet=quiet))):
         raise typer.Exit(EXIT_INTERRUPTED)
     verdict = opened.compare(result)
     if out is not None:

@@ -13,16 +13,19 @@ import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ninescope._native import ConfigError
-from ninescope.common.files import existing, json_of, text_of, written_whole
+from ninescope.common.files import existing, text_of, written_whole
+from ninescope.common.numbers import counted
 from ninescope.result import Result
 from ninescope.result.identity import of_run
+from ninescope.simulation.alone import compare_with_alone
+from ninescope.simulation.measured import Absent, Differing, differing
+from ninescope.simulation.packed import Packed, checked, shortened
 from ninescope.simulation.run import Run
-from ninescope.simulation.traces import TemporaryFolder
 from ninescope.simulation.workload import Workload
 from ninescope.toml import loads
 
@@ -40,6 +43,32 @@ _OF_WORKLOAD = ("job_file", "host_cache", "zone_log")
 _OF_DRIVE = ("drive", "set")
 _CHANGE_NOTHING = ("snapshots", "log_requests", "check", "explain_slowest", "trace_window")
 """Words of a run that say what is looked at, and not what happens."""
+_WANTED: Mapping[str, tuple[type, ...]] = {
+    "build": (dict,),
+    "build.version": (str,),
+    "identity": (dict,),
+    "identity.digest": (str,),
+    "identity.workload": (str,),
+    "identity.drive": (str,),
+    "identity.requests": (int,),
+    "drive": (str,),
+    "run": (dict,),
+    "run.seed": (int,),
+    "run.prefill": (str,),
+    "run.workload": (dict,),
+    "files": (dict,),
+    "trace": (dict, type(None)),
+}
+"""Keys of `bundle.json` without which nothing can be run again."""
+_OF_TRACE: Mapping[str, tuple[type, ...]] = {
+    "trace.name": (str,),
+    "trace.hash": (str,),
+    "trace.requests": (int,),
+}
+_NAMED = 5
+"""So many figures that differ are named."""
+_EXPLAINED_MAX = 1000
+"""So many of the slowest requests of an operation can be told of."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,21 +159,39 @@ class Bundle:
     """A bundle that was opened, its files in a folder of their own."""
 
     def __init__(self, path: str) -> None:
-        self._folder = TemporaryFolder()
-        self.path = existing(path, "bundle")
-        try:
-            with zipfile.ZipFile(path) as bundle:
-                names = bundle.namelist()
-                if _ABOUT not in names:
-                    raise ConfigError(f"{path}: is no bundle: it has no {_ABOUT}")
-                # Names that lead out of the folder are made harmless by whoever extracts.
-                bundle.extractall(self._folder.path)
-        except (zipfile.BadZipFile, OSError) as error:
-            raise ConfigError(f"{path}: is no bundle, or a damaged one: {error}") from None
-        self.about: dict[str, Any] = json_of(str(self._place(_ABOUT)))
+        self._packed = Packed(path)
+        self.path = self._packed.path
+        self.about = self._packed.document(_ABOUT)
         version = self.about.get(_FORMAT)
         if version != _VERSION:
             raise ConfigError(f"{path}: is a bundle of format {version}, and this ninescope reads {_VERSION}")
+        self._check_words()
+        self._measured = self._packed.document(_RESULT)
+
+    def _check_words(self) -> None:
+        """Refuse words that are not those of `write`, and those that name what no member is."""
+        checked(self.path, self.about, _WANTED, _ABOUT)
+        if self.trace is not None:
+            checked(self.path, self.about, _OF_TRACE, _ABOUT)
+        files, run = self.about["files"], self.about["run"]
+        for word in (*_OF_DRIVE, *_CHANGE_NOTHING, "from_snapshot"):
+            if word in run:
+                raise ConfigError(f"{self.path}: {_ABOUT}: run.{word} is no word of a bundle")
+        for word in (*_OF_WORKLOAD, "trace"):
+            if run["workload"].get(word) is not None:
+                raise ConfigError(
+                    f"{self.path}: {_ABOUT}: run.workload.{word} names a file, as `files` alone may"
+                )
+        if "copied_from" in run["workload"] and self.trace is None and "trace" not in files:
+            raise ConfigError(f"{self.path}: {_ABOUT}: files.trace is missing")
+        for word in files:
+            if word not in (*_OF_WORKLOAD, "trace") or (word == "trace" and self.trace is not None):
+                raise ConfigError(f"{self.path}: {_ABOUT}: files.{word} is no word of a bundle")
+        checked(self.path, self.about, {f"files.{word}": (str,) for word in files}, _ABOUT)
+        self._places = {word: self._place(f"files.{word}", member) for word, member in files.items()}
+        self._drive = self._place("drive", self.about["drive"])
+        if "job_file" in self._places and _has_traces(self._places["job_file"]):
+            raise ConfigError(f"{self.path}: {files['job_file']}: [[traces]] of a job file are in no bundle")
 
     @property
     def trace(self) -> Mapping[str, Any] | None:
@@ -154,22 +201,30 @@ class Bundle:
 
     def run(self, trace: str | None = None) -> Run:
         """Return the run, from its beginning; `trace` is where the trace of the bundle lies here."""
-        words = dict(self.about["run"]["workload"])
-        words |= {word: str(self._place(member)) for word, member in self.about["files"].items()}
+        words = dict(self.about["run"]["workload"]) | self._places
         if self.trace is not None:
             if trace is None:
                 raise ConfigError(
                     f"{self.path}: its trace {self.trace['name']} is not in it ({self.trace['requests']:,} "
                     f"requests, hash {self.trace['hash']}); --trace FILE says where it lies"
                 )
-            replay = {word: value for word, value in words.items() if word not in ("name", "copied_from")}
-            self._held = Workload.trace(trace, **replay)
-            words = dict(self._held.words)
+            words = self._words_of(trace, words)
         elif trace is not None:
             raise ConfigError(f"{self.path}: --trace {trace} is given, and all that it replays is in it")
-        drive = {"drive": {"file": str(self._place(self.about["drive"]))}, "set": []}
-        looked_at = {"log_requests": False, "check": "off", "explain_slowest": None, "trace_window": None}
-        started = Run({**self.about["run"], **looked_at, **drive, "workload": words})
+        self._asked = {
+            **self.about["run"],
+            "log_requests": False,
+            "check": "off",
+            "explain_slowest": self._explained(),
+            "trace_window": None,
+            "drive": {"file": self._drive},
+            "set": [],
+            "workload": words,
+        }
+        try:
+            started = Run(self._asked)
+        except ConfigError as error:
+            raise self._packed.told(error) from None
         if self.trace is not None:
             found = started.workload_hash()
             if found != self.trace["hash"]:
@@ -179,8 +234,33 @@ class Bundle:
                 )
         return started
 
+    def _words_of(self, trace: str, words: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the words of a replay of a trace that is not packed."""
+        existing(trace, "trace")
+        replay = {word: value for word, value in words.items() if word not in ("name", "copied_from")}
+        try:
+            self._held = Workload.trace(trace, **replay)
+        except (TypeError, OverflowError) as error:  # words that no replay has, or that are none
+            raise ConfigError(f"{self.path}: {_ABOUT}: run.workload: {error}") from None
+        except ConfigError as error:
+            raise self._packed.told(error) from None
+        return dict(self._held.words)
+
+    def _explained(self) -> int | None:
+        """Return how many of the slowest requests the result tells of: so many are told of again."""
+        told = self._measured.get("slowest")
+        lists = [each for each in told.values() if isinstance(each, list)] if isinstance(told, dict) else []
+        longest = max(map(len, lists), default=0)
+        return min(longest, _EXPLAINED_MAX) or None
+
+    def compare_with_alone(self, result: Result, to_end: Callable[[Run], Result | None]) -> bool:
+        """Run each job alone as well where the packed run did; False where that was ended early."""
+        if "fairness" not in self._measured or len(result.document.get("by_job") or ()) < 2:
+            return True
+        return compare_with_alone(result, self._asked, to_end)
+
     def compare(self, result: Result) -> Verdict:
-        """Say whether a run of it came to the same."""
+        """Say whether a run of it came to the same, and measured what the result in the bundle says."""
         was, now = self.about["identity"], _identity(result.document)
         names = {"digest": "what the device did", "workload": "the workload", "drive": "the drive"}
         differences = [
@@ -190,12 +270,39 @@ class Bundle:
         ]
         if now["requests"] != was["requests"]:
             differences.append(f"requests: {now['requests']:,}, and they were {was['requests']:,}")
-        builds = [self.about["build"], result.document["build"]]
-        versions = [build["version"] for build in builds]
+        versions = [build["version"] for build in (self.about["build"], result.document["build"])]
         remarks = []
+        found = list(differing(self._measured, result.document, other_file=self.trace is not None))
         if versions[0] != versions[1]:
             remarks.append(f"it was made by ninescope {versions[0]}, this is {versions[1]}")
-        return Verdict(result, tuple(differences), tuple(remarks))
+            new = [each.key for each in found if each.was is Absent]
+            if new:
+                remarks.append(f"its result does not have {counted(len(new), 'key')} of this one: {new[0]}")
+            found = [each for each in found if each.was is not Absent]
+        return Verdict(result, (*differences, *_figures(found)), tuple(remarks))
 
-    def _place(self, member: str) -> Path:
-        return Path(self._folder.path, *Path(member).parts)
+    def _place(self, key: str, member: str) -> str:
+        return self._packed.place(f"{_ABOUT}: {key}", member)
+
+
+def _figures(found: Sequence[Differing]) -> Iterator[str]:
+    """Say which figures are not as they were, the first of them by their names."""
+    for key, was, now in found[:_NAMED]:
+        if was is Absent:
+            yield f"{_RESULT}: {key}: {shortened(now)}, and it was not there"
+        elif now is Absent:
+            yield f"{_RESULT}: {key}: is not there, and it was {shortened(was)}"
+        else:
+            yield f"{_RESULT}: {key}: {shortened(now)}, and it was {shortened(was)}"
+    if len(found) > _NAMED:
+        yield f"{_RESULT}: {counted(len(found) - _NAMED, 'key')} more"
+
+
+def _has_traces(job_file: str) -> bool:
+    """Say whether a job file names traces, which lie wherever it says; the engine tells what is no TOML."""
+    if job_file.endswith(".fio"):
+        return False
+    try:
+        return "traces" in loads(Path(job_file).read_text(encoding="utf-8-sig"))
+    except ValueError:
+        return False
