@@ -129,6 +129,8 @@ def test_where_a_timeline_was_recorded_the_die_and_its_channel_are_shown_with_wh
         (7_000, 9_000, "for the request itself"),
     ]
     assert [span.low for span in die.spans] == [False, True, False]
+    words = ["erase block 17", "loop 1 of 1", "host read #7"]
+    assert [span.what for span in die.spans] == words, "the phase does not say again whose it is"
     assert spans(channel) == [(8_500, 9_000, "transfer on the channel")]
 
 

@@ -31,6 +31,7 @@ _IN_QUEUE = "in a queue: see the die"
 _QUEUES = ("die_queue", "bank_queue")
 _SUMMED = "dies before that, in sum"
 _DIE = re.compile(r"die (\d+)")
+_IN_BRACKETS = re.compile(r"\(([^()]+)\)$")
 _COLOURS: Mapping[str, str] = {
     _ITSELF: look("command_array").colour,
     _TRANSFER: look("transfer").colour,
@@ -123,7 +124,10 @@ def _slice(lane: LaneId, event: Mapping[str, Any]) -> Slice:
     until = begin + round(float(event["dur"]) * 1e3)
     arguments: Mapping[str, Any] = event.get("args") or {}
     part = _TRANSFER if event.get("cat") == "channel" else str(arguments.get("command") or "other")
-    span = Span(begin, until, part, str(event["name"]), low=event.get("cat") == "die")
+    words, low = str(event["name"]), event.get("cat") == "die"
+    if low and words.startswith(part) and (phase := _IN_BRACKETS.search(words)):
+        words = phase[1]  # the bar above it has the name of the command
+    span = Span(begin, until, part, words, low=low)
     return Slice(lane, span, tuple(arguments.get("requests") or ()))
 
 
