@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import math
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -15,9 +16,11 @@ from conftest import NATIVE, ROOT
 from ninescope.lab.compare import Side
 from ninescope.lab.compare.comparison import Row
 from ninescope.lab.compare.metrics import metrics_of
-from ninescope.lab.compare.verdict import Verdict, untold
+from ninescope.lab.compare.verdict import Verdict, untold, without_chance
 from ninescope.lab.levers import LEVERS, Levers, named, pull, read
 from ninescope.lab.levers.catalogue import scaled
+from ninescope.lab.levers.figures import figure
+from ninescope.lab.levers.intervals import enough
 from ninescope.lab.levers.pull import Pulled, _is_long_enough, promise
 from ninescope.lab.levers.text import print_levers
 from ninescope.lab.pool import Pool
@@ -193,6 +196,41 @@ def test_a_cost_is_told_where_there_is_more_flash_and_nowhere_else():
     by_name = {line.split()[0]: line for line in printed(found).splitlines() if line.startswith(" ")}
     assert " 1.22 " in by_name["spare-25"]
     assert all(" - " in by_name[name] and "1.00 " not in by_name[name].partition("]")[2] for name in costs)
+
+
+def test_why_there_is_no_interval_is_said_and_how_many_requests_would_do():
+    # Half of the requests read, of each run: 8,192 reads are 16,384 requests, and 5 % more, rounded up.
+    mixed = ninescope.Workload.job(rw="randrw", bs="4k", iodepth=16, size="64m", requests=2_000)
+    result = ninescope.Drive.from_file(DEMO).run(mixed, prefill="full")
+    share = result.latency.read.count / 2_000
+    found = made_up(result, [0.8, 0.9], key="read.p99", seeds=3)
+    least = math.ceil(8_192 * 1.05 / share / 1_000) * 1_000
+    assert 16_000 < least < 19_000
+    assert enough(found) == least
+    said = " ".join(printed(found).split())
+    assert "no interval of suspend-erases, suspend-all: runs are too short for an interval: it takes" in said
+    assert f"--requests {least} would do for read p99" in said
+    assert "intervals" not in said
+    assert "Whiskers" not in figure(found).caption
+    assert "No interval of suspend-erases, suspend-all: runs are too short" in figure(found).caption
+    # Ten requests beyond p99.99 take 100,000 of one run, or a third of each of three: more than blocks take.
+    beyond = [enough(made_up(result, [0.8], key="read.p99.99", seeds=seeds)) for seeds in (1, 3)]
+    assert beyond == [pytest.approx(1e5 * 1.05 / share / seeds, rel=0.1) for seeds in (1, 3)]
+    assert enough(made_up(result, [0.8], key="read.mean")) is None
+
+
+def test_what_has_an_interval_is_told_no_reason(small):
+    found = made_up(small, [(0.9, 0.8, 0.95), 0.9])
+    assert "Whiskers are 95% intervals" in figure(found).caption
+    assert "No interval of suspend-all: " in figure(found).caption
+    found = dataclasses.replace(found, pulled=found.pulled[:1])
+    assert "No interval" not in figure(found).caption
+    assert "no interval" not in printed(found)
+    # The same by the configuration: chance has no part, and an interval is missed by nobody.
+    row = dataclasses.replace(found.pulled[0].row, contrast=None, verdict=without_chance(2.0, 1.0, "exact"))
+    exact = dataclasses.replace(found, pulled=(dataclasses.replace(found.pulled[0], row=row),))
+    assert "no interval" not in printed(exact)
+    assert "95 % intervals" in printed(found)
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])

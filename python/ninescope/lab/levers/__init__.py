@@ -1,7 +1,8 @@
 """Levers: what single changes of a drive buy of a number, each against the drive as it is (`docs/levers.md`).
 
 `catalogue` says which changes there are, `file` reads those of one's own, `pull` runs them, `text`, `figures`
-and `saving` show what they buy. Nothing here knows the command line.
+and `saving` show what they buy, `intervals` says why that is not known better. Nothing here knows the
+command line.
 """
 
 from ninescope.lab.levers.catalogue import LEVERS, Lever, named

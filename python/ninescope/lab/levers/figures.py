@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ninescope.figures import PALETTE, Axis, Figure, Panel, Series
+from ninescope.lab.levers.intervals import has_interval, without_interval
 from ninescope.lab.levers.pull import Levers, Pulled
+from ninescope.text.lines import some
 
 _GREY = "#888888"
 
@@ -35,11 +37,19 @@ def figure(levers: Levers) -> Figure:
         [one for one in series if any(value is not None for value in one.y)],
         [("as it is", 1.0)],
     )
-    caption = (
-        "Whiskers are 95% intervals of each lever by itself; what is called shown is corrected for all of "
-        "them being looked at."
-    )
-    return Figure("levers", f"What single changes buy of {label}", [panel], caption, columns=1)
+    return Figure("levers", f"What single changes buy of {label}", [panel], _caption(levers), columns=1)
+
+
+def _caption(levers: Levers) -> str:
+    """Say what whiskers are where there are any, and why there are none."""
+    sentences = []
+    if any(map(has_interval, levers.pulled)):
+        sentences.append(
+            "Whiskers are 95% intervals of each lever by itself; what is called shown is corrected for all "
+            "of them being looked at."
+        )
+    sentences += [f"No interval of {some(names)}: {why}." for why, names in without_interval(levers).items()]
+    return " ".join(sentences)
 
 
 def _ratios(label: str, known: Sequence[Pulled], colour: str, *, shown: bool) -> Series:

@@ -8,8 +8,9 @@ from rich.table import Table
 
 from ninescope.lab.compare.text import ratio
 from ninescope.lab.compare.values import shown
+from ninescope.lab.levers.intervals import enough, has_interval, without_interval
 from ninescope.lab.levers.pull import Levers, Pulled
-from ninescope.text.lines import print_whole
+from ninescope.text.lines import print_whole, some
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,7 +33,7 @@ def print_levers(levers: Levers, console: Console) -> None:
     ]
     if any(each.is_short for each in levers.pulled):
         notes.append(" short: short runs showed that it buys nothing, or the contrary")
-    for note in notes:
+    for note in [*_missing(levers), *notes]:
         console.print(note, style="dim", highlight=False)
     for each in levers.pulled:
         if each.disagreement:
@@ -78,11 +79,23 @@ def _word(each: Pulled) -> str:
     return f"{'better' if kind == each.row.metric.better else 'worse'}{short}"
 
 
+def _missing(levers: Levers) -> list[str]:
+    """Say of which levers there is no interval, why, and how many requests would do."""
+    reasons = without_interval(levers)
+    notes = [f" no interval of {some(names)}: {reason}" for reason, names in reasons.items()]
+    wanted = enough(levers) if reasons else None
+    if wanted is not None:
+        notes.append(f" --requests {wanted} would do for {levers.metric.label}")
+    return notes
+
+
 def _runs(levers: Levers) -> str:
     seeds = levers.base.seeds
     runs = f"{levers.requests:,} requests, " + (
         f"seeds {', '.join(map(str, seeds))}, each paired with the drive as it is"
         if len(seeds) > 1
-        else f"seed {seeds[0]}: intervals are by blocks of the run"
+        else f"seed {seeds[0]}"
+        + (": intervals are by blocks of the run" if any(map(has_interval, levers.pulled)) else "")
     )
-    return f"{runs}; ratios with 95 % intervals"
+    shown = any(map(has_interval, levers.pulled))
+    return f"{runs}{'; ratios with 95 % intervals' if shown else ''}"
