@@ -233,6 +233,13 @@ def test_what_has_an_interval_is_told_no_reason(small):
     assert "95 % intervals" in printed(found)
 
 
+def test_half_and_twice_lie_as_far_from_one_in_the_figure(small):
+    drawn = figure(made_up(small, [(0.5, 0.4, 0.6), (2.0, 1.5, 2.5)]))
+    [panel] = drawn.panels
+    assert panel.y.log
+    assert list(panel.lines) == [("as it is", 1.0)]
+
+
 @pytest.mark.parametrize("is_terminal", [True, False])
 def test_no_word_of_the_table_is_lost_however_narrow_it_is(small, is_terminal):
     found = made_up(small, [(0.85, 0.75, 0.95)] * len(LEVERS))

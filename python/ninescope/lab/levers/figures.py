@@ -33,7 +33,8 @@ def figure(levers: Levers) -> Figure:
         Axis(
             "", categories=[f"{each.lever.name}{' (bound)' if each.lever.is_bound else ''}" for each in known]
         ),
-        Axis(f"{label}, of that now"),
+        # Half as much and twice as much lie as far from 1.
+        Axis(f"{label}, of that now", log=True),
         [one for one in series if any(value is not None for value in one.y)],
         [("as it is", 1.0)],
     )
