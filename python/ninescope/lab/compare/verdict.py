@@ -27,6 +27,13 @@ class Verdict(NamedTuple):
     """Where B lies; "none": no difference is shown; "untold": there is no telling."""
     words: str
 
+    @property
+    def reason(self) -> str:
+        """Why there is no telling."""
+        return self.words.removeprefix(_UNTOLD).removesuffix(")")
+
+
+_UNTOLD = "cannot be told ("
 
 SAME = Verdict("none", "the same (equal digests)")
 """What is said of runs in which both devices did the same: chance has no part."""
@@ -34,7 +41,7 @@ SAME = Verdict("none", "the same (equal digests)")
 
 def untold(reason: str) -> Verdict:
     """Say that nothing can be said, and why."""
-    return Verdict("untold", f"cannot be told ({reason})")
+    return Verdict("untold", f"{_UNTOLD}{reason})")
 
 
 def without_chance(a: float, b: float, why: str, unit: Unit = "") -> Verdict:

@@ -22,11 +22,8 @@ def without_interval(levers: Levers) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for each in levers.pulled:
         if each.row is not None and each.row.verdict.kind == "untold":
-            words = each.row.verdict.words
-            reason = words.removeprefix("cannot be told (").removesuffix(")")
-            reason = reason.replace("A and B", "runs are").replace(
-                "one run of each", "it takes several seeds"
-            )
+            reason = each.row.verdict.reason.replace("A and B", "runs are")
+            reason = reason.replace("one run of each", "it takes several seeds")
             found.setdefault(reason, []).append(each.lever.name)
     return found
 
