@@ -16,6 +16,7 @@ CLAIMS = [
     claim("9.3", Order(("b/one", "b/other"), ("<",)), Bound("a", 0, 1), at_least=1),
     claim("9.4", Bound("a", 100, 101)),
     claim("9.5", Bound("elsewhere", 0, 1)),
+    claim("9.7", Bound("a", 0, 5, "the first"), Order(("b/one", "b/other"), ("<",), "the order")),
     claim("9.6", Bound("a", 0, 5), origin="ours"),
 ]
 MEASURED = {
@@ -34,11 +35,11 @@ MEASURED = {
 def test_claims_are_judged_with_each_combination_those_that_hold_most_first():
     table, _ = together.tables(CLAIMS, MEASURED)
     # What is not all measured, or was published by nobody, is left out.
-    assert table.columns == ["decided", "9.1", "9.2", "9.3", "9.4", "hold"]
+    assert table.columns == ["decided", "9.1", "9.2", "9.3", "9.4", "9.7", "hold"]
     assert table.rows == [
-        ["small, ordered", "holds", "-", "holds (1 of 2)", "-", 2],
-        ["large", "-", "holds", "holds (1 of 2)", "-", 2],
-        ["small", "holds", "-", "- (0 of 2)", "-", 1],
+        ["small, ordered", "holds", "-", "holds (1 of 2)", "-", "holds", 3],
+        ["large", "-", "holds", "holds (1 of 2)", "-", "- (the first)", 2],
+        ["small", "holds", "-", "- (0 of 2)", "-", "- (the order)", 1],
     ]
     assert table.note == "the first tenth"
 
@@ -46,13 +47,14 @@ def test_claims_are_judged_with_each_combination_those_that_hold_most_first():
 def test_pairs_that_never_hold_together_are_named_and_what_never_holds_is_not_blamed_on_another():
     _, pairs = together.tables(CLAIMS, MEASURED)
     assert pairs.rows == [
-        ["9.1", 2, 0, 1, 0],
-        ["9.2", 0, 1, 1, 0],
-        ["9.3", 1, 1, 2, 0],
-        ["9.4", 0, 0, 0, 0],
+        ["9.1", 2, 0, 1, 0, 1],
+        ["9.2", 0, 1, 1, 0, 0],
+        ["9.3", 1, 1, 2, 0, 1],
+        ["9.4", 0, 0, 0, 0, 0],
+        ["9.7", 1, 0, 1, 0, 1],
     ]
     assert "Holds in none: 9.4." in pairs.note
-    assert pairs.note.endswith("never both: 9.1 and 9.2")
+    assert pairs.note.endswith("never both: 9.1 and 9.2, 9.2 and 9.7")
 
 
 def test_an_experiment_that_searches_nothing_has_no_such_table():
