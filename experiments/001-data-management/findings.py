@@ -427,7 +427,7 @@ def below_table(results: Results) -> Table:
         f"What the host reads from flash and writes to it, at {TABLE_RATIOS[-1]} %",
         ["volume", "placement", "read", "written", "pages down, dirty"],
         rows,
-        note="a write to flash is waited for until it is programmed",
+        note="a write to flash ends in RAM (decision 33)",
     )
 
 
