@@ -58,7 +58,7 @@ class Bound:
     """Of the measured value; empty where it has none, or where its name says it."""
 
     def __str__(self) -> str:
-        what = self.label or self.name
+        what = self.what
         unit = f" {self.unit}" if self.unit else ""
         if self.low == self.high:
             return f"{what} = {self.low:g}{unit}"
@@ -76,7 +76,12 @@ class Bound:
     @property
     def words(self) -> tuple[str, ...]:
         """How each of them is called in a table."""
-        return (self.label or self.name,)
+        return (self.what,)
+
+    @property
+    def what(self) -> str:
+        """What it is a value of."""
+        return self.label or self.name
 
     def margin(self, value: float) -> float | None:
         """Return how far a value within is from the nearest limit, as a share of that limit.

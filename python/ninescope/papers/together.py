@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ninescope._native import ConfigError
-from ninescope.papers.claims import Check, Claim, Order
+from ninescope.papers.claims import Claim
 from ninescope.papers.experiment import Table
 from ninescope.papers.judge import HOLDS, Judgement, judge
 
@@ -60,14 +60,8 @@ def _words(judgement: Judgement | None) -> str:
         return f"{words} ({held} of {len(judgement.findings)})"
     if judgement.verdict == HOLDS or len(judgement.findings) == 1:
         return words
-    failing = dict.fromkeys(
-        _name(finding.check) for finding in judgement.findings if finding.verdict != HOLDS
-    )
+    failing = dict.fromkeys(finding.check.what for finding in judgement.findings if finding.verdict != HOLDS)
     return f"{words} ({', '.join(failing)})"
-
-
-def _name(check: Check) -> str:
-    return check.what if isinstance(check, Order) else check.words[0]
 
 
 def _pairs(found: Mapping[str, Mapping[str, Judgement]], ids: Sequence[str]) -> Table:
