@@ -27,6 +27,7 @@ from experiment import (
     name_of,
     variant_runs,
     variants,
+    wanted_rbers,
 )
 from further import OTHERS
 from further import pairs as pairs_for
@@ -565,6 +566,6 @@ def configuration(settings: Settings) -> dict[str, str]:
         "flash_beyond_the_footprint": BEYOND,
         "verify_cycles": list(cycles),
         "corrected_bits": {medium: list(found) for medium, found in bits.items()},
-        "best_remedy": {"raw_bit_error_rates": list(WANTED_RBERS), "verify_cycles": list(choices)},
+        "best_remedy": {"raw_bit_error_rates": list(wanted_rbers(settings)), "verify_cycles": list(choices)},
     }
     return {"What is tried": toml.dumps(tried), "What is decided otherwise": toml.dumps(VARIANTS)}

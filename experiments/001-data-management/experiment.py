@@ -51,7 +51,7 @@ FULL_REQUESTS = {
     "src1_1": 500_000,
 }
 FIRST_REQUESTS = {"prxy_0": 1_000_000, "prxy_1": 2_000_000, "proj_3": 300_000}
-"""For what is decided otherwise, on which no verdict rests, and for what a brief run has beside the sweep."""
+"""For what is decided otherwise, on which no verdict rests, and for what a quick run has beside the sweep."""
 EVICT_FREE = 0.08
 RANDOM_UP_TO = "15.5KiB"
 """Data is random if it is smaller than what flash writes at a time (section 2), which is a page of 16 KiB
@@ -198,7 +198,6 @@ def points(settings: Settings) -> list[Point]:
         *ten_percent(settings),
         kept_free(settings),
         caches(settings),
-        *move_rules(settings),
         *([] if settings.quick else [*beyond_verdicts(settings), *whole_stand_ins(settings)]),
     ]
 
@@ -210,7 +209,7 @@ def table_and_sweep(settings: Settings) -> list[Point]:
         for placement in PLACEMENTS:
             runs = [run(placement, ratio) for ratio in ratios(volume, settings)]
             groups.append(group(volume, placement, runs, requests_of(settings)))
-        if volume not in SKEWED:  # those have it beside their hybrids of 10 %
+        if settings.quick or volume not in SKEWED:  # those have it beside their hybrids of 10 %
             groups.append(group(volume, "nand-only", [run("nand-only", 0)], requests_of(settings)))
     return groups
 
@@ -251,7 +250,7 @@ def caches(settings: Settings) -> Point:
         for ratio in SIBLING_RATIOS
         for name, copies in (("write-cache", False), ("read-write-cache", True))
     ]
-    return group("prxy_1", "caches", sibling, requests_of(settings))
+    return group("prxy_1", "caches", sibling, requests_beside(settings))
 
 
 def move_rules(settings: Settings) -> list[Point]:
@@ -271,9 +270,10 @@ def move_rules(settings: Settings) -> list[Point]:
 
 
 def beyond_verdicts(settings: Settings) -> list[Point]:
-    """Decide otherwise what the paper leaves open, and let requests come at their own times."""
+    """Decide otherwise what the paper leaves open, and let requests come at their own times, in full."""
     requests = requests_of(settings)
     return [
+        *move_rules(settings),
         *(
             group(volume, variant, variant_runs(variant, volume), requests)
             for volume in VARIANT_VOLUMES
@@ -306,8 +306,8 @@ def requests_of(settings: Settings) -> dict[str, int]:
 
 
 def requests_beside(settings: Settings) -> dict[str, int]:
-    """Return how many are run for claims that are not about the table; in a brief run the first ones do."""
-    return scaled(FIRST_REQUESTS, settings) if settings.brief else requests_of(settings)
+    """Return how many are run for claims that are not about the table; in a quick run the first ones do."""
+    return scaled(FIRST_REQUESTS, settings) if settings.quick else requests_of(settings)
 
 
 def scaled(requests: Mapping[str, int], settings: Settings) -> dict[str, int]:

@@ -81,7 +81,7 @@ def summarise(results: Results, settings: Settings) -> Summary:
         ten_percent_table(results, iops),
         kept_free_table(results),
         cache_table(measured["caches"]),
-        move_table(results),
+        *([] if settings.quick else [move_table(results)]),
         movement_table(results),
         below_table(results),
         *(
@@ -117,8 +117,8 @@ def iops_of_all(results: Results) -> dict[str, Any]:
         for placement in PLACEMENTS:
             for name, found in results[f"{volume}/{placement}"]["runs"].items():
                 of_volume.setdefault(name.removeprefix(f"{placement}/"), {})[placement] = found["iops"]
-        alone = f"{volume}/{'at 10 %' if volume in SKEWED else 'nand-only'}"
-        of_volume["nand-only"] = results[alone]["runs"]["nand-only/0"]["iops"]
+        alone = results.get(f"{volume}/nand-only") or results[f"{volume}/at 10 %"]
+        of_volume["nand-only"] = alone["runs"]["nand-only/0"]["iops"]
         if volume in SKEWED:
             runs = results[f"{volume}/at 10 %"]["runs"]
             of_volume["10"] = {name: runs[f"{name}/10"]["iops"] for name in PLACEMENTS}
@@ -334,7 +334,7 @@ def ten_percent_table(results: Results, iops: Mapping[str, Any]) -> Table:
     """Tabulate what 10 % of SCM gain over flash alone, and what slower SCM loses."""
     rows: list[list[Any]] = []
     for volume in SKEWED:
-        alone = iops[volume]["nand-only"]
+        alone = results[f"{volume}/at 10 %"]["runs"]["nand-only/0"]["iops"]
         for name, words in (("10", "0.1 us"), ("10-asymmetric", "0.5 us read, 5 us write")):
             cell = iops[volume][name]
             gains = [f"{cell[placement] / alone:.1f} x" for placement in PLACEMENTS]

@@ -96,7 +96,8 @@ UNPAUSED_CASES = dict.fromkeys(VOLUMES, ("case-3", "case-4")) | {"prxy_1": ("cas
 """What wear is measured of where busy pages are used from the beginning to the end; only with a full run."""
 WEAK_VOLUME = "prxy_1"
 INTERVALS = (10, 20, 50, 200)
-"""Overwrites from one levelling of M to the next that a figure goes through, beside those of cases."""
+"""Overwrites from one levelling of M to the next that a figure goes through in a full run, beside those of
+cases."""
 BRIEF_SHARES = {"prxy_0": (8,), "hm_0": (10,), "prxy_1": (5,), "proj_3": QUICK_SHARES}
 """Shares that quantitative claims name; of proj_3 all, because the best of them is asked for."""
 BRIEF_CASES = dict.fromkeys(VOLUMES, ("case-1", "case-3")) | {"prxy_1": ("case-1", "weak")}
@@ -197,7 +198,7 @@ def volume_runs(volume: str, settings: Settings) -> list[dict[str, Any]]:
 def worn_runs(volume: str, settings: Settings) -> list[dict[str, Any]]:
     """Say what is run of a volume by what is levelled, and how often."""
     runs = [multi(CASE_SHARE, case) for case in cases(volume, settings)]
-    if volume == WEAK_VOLUME and not settings.brief:
+    if volume == WEAK_VOLUME and not settings.quick:
         runs += [multi(CASE_SHARE, "weak", str(interval), interval=interval) for interval in INTERVALS]
     return runs
 

@@ -670,7 +670,8 @@ def endurance(results: Results) -> Figure:
 def weak_levelling(results: Results, settings: Settings) -> Figure:
     """Show what the interval of M-SCM changes while S-SCM is not levelled."""
     names = {LADDER["overwrites"]: f"{CASE_SHARE}/case-2", weak_interval(settings): f"{CASE_SHARE}/weak"}
-    names |= {interval: f"{CASE_SHARE}/weak/{interval}" for interval in INTERVALS}
+    if not settings.quick:
+        names |= {interval: f"{CASE_SHARE}/weak/{interval}" for interval in INTERVALS}
     runs = {interval: results[WEAK_VOLUME]["runs"][names[interval]] for interval in sorted(names)}
     first = iops(results, WEAK_VOLUME, f"{CASE_SHARE}/case-1")
     gained = [100 * (run["iops"] / first - 1) for run in runs.values()]
