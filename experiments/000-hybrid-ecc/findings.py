@@ -11,6 +11,7 @@ from typing import Any
 from experiment import (
     BASE,
     BEYOND,
+    CODE_VARIANTS,
     FULL_BITS,
     FULL_CHOICES,
     FULL_CYCLES,
@@ -26,7 +27,6 @@ from experiment import (
     WANTED_RBERS,
     name_of,
     variant_runs,
-    variants,
     wanted_rbers,
 )
 from further import OTHERS
@@ -66,13 +66,16 @@ def summarise(results: Results, settings: Settings) -> Summary:
         slopes,
         volumes,
         remedy_table(chosen, source(results)),
-        *([] if settings.quick else [other_remedy_table(results)]),
-        code_variant_table(results, settings),
-        added_times_table(results, settings),
+        *([] if settings.quick else tables_of_a_full_run(results)),
         drawn,
         table(results),
     ]
     return Summary(measured, tables)
+
+
+def tables_of_a_full_run(results: Results) -> list[Table]:
+    """Tabulate what no claim is judged at."""
+    return [other_remedy_table(results), code_variant_table(results), added_times_table(results)]
 
 
 def measured_slopes(
@@ -287,10 +290,10 @@ def remedy_table(chosen: Mapping[str, Any], requests: str) -> Table:
     )
 
 
-def code_variant_table(results: Results, settings: Settings) -> Table:
+def code_variant_table(results: Results) -> Table:
     """Tabulate what open decisions do to slopes."""
     rows: list[list[Any]] = []
-    for variant in variants(settings):
+    for variant in CODE_VARIANTS:
         for volume in VOLUMES:
             runs = results[f"{volume}/otherwise"]["runs"]
             names = [name_of(*wanted) for wanted in variant_runs()]
@@ -348,14 +351,14 @@ def other_remedy_table(results: Results) -> Table:
     )
 
 
-def added_times_table(results: Results, settings: Settings) -> Table:
+def added_times_table(results: Results) -> Table:
     """Tabulate a bit of SCM with flash at full strength beside what it is where times add.
 
     Where a request takes what it took before, and what each code adds, the loss by both codes follows from
     the loss by each.
     """
     rows: list[list[Any]] = []
-    for variant in variants(settings):
+    for variant in CODE_VARIANTS:
         found = {}
         for volume in VOLUMES:
             runs = results[f"{volume}/otherwise"]["runs"]

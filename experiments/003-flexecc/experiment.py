@@ -109,7 +109,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 """What the paper leaves open, decided otherwise; no verdict rests on it."""
 QUICK_VARIANTS = ("as it is", "dies 90 % busy", "victims are those with the fewest valid pages")
-QUICK_VARIED = ("fileserver", "r90")
+QUICK_VARIED = ("fileserver",)
 
 FILES = "files that are written"
 FATES: dict[str, tuple[str, float]] = {
