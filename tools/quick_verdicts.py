@@ -2,7 +2,7 @@
 
     make papers-quick OUT=out
 
-runs all papers quickly with seeds 1, 2 and 3, some fifty minutes on two processors, and calls
+runs all papers quickly with seeds 1, 2 and 3, some 35 minutes on two processors, and calls
 
     python tools/quick_verdicts.py out/quick-1 out/quick-2 out/quick-3
 
