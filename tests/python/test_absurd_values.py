@@ -87,6 +87,10 @@ DRIVES: dict[str, tuple[str, list[str]]] = {
     ),
     "decisions": ("ssr-dynamic", [*SMALL, 'firmware={cores=2,clock="1GHz",command=100}']),
     "what is drawn": ("ssr-dynamic", [*SMALL, 'power={die_read="80mW",controller="1W",channel_byte="40pJ"}']),
+    "states of less power": (
+        "ssr-dynamic",
+        [*SMALL, 'power={controller="1W",states=[{after="1ms",power="70mW",enter="50us",leave="500us"}]}'],
+    ),
     "parity": ("ssr-dynamic", [*SMALL, "ftl.parity={stripe=2}"]),
     "super-blocks": ("ssr-dynamic", [*SMALL, "ftl.superblock={dies=2}"]),
     "dies that fail": (

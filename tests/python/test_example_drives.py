@@ -172,6 +172,11 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
         + [some("energy", "peak_watts")],
     ),
     "power-cap": (job("randread", "4k", 4000), "full", [some("counters", "power_waits")]),
+    "power-states": (
+        job("randread", "4k", 300, rate_iops=20),
+        "full",
+        [some("counters", "power_wakes"), some("energy", "average_watts")],
+    ),
     "read-ahead": (
         job("read", "16k", 2000, iodepth=1),
         "full",

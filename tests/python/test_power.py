@@ -97,6 +97,26 @@ def test_a_cap_bounds_power_and_iops():
     assert found[4] == pytest.approx(4 * found[1], rel=0.02)
 
 
+def test_reads_far_apart_wait_until_the_drive_is_awake():
+    states = [{"after": "1ms", "power": "70mW", "enter": "500us", "leave": "5ms"}]
+    gap = 20_000_000
+    workload = {"rate_iops": 50, "iodepth": 1, "requests": 100}
+    awake, resting = run(workload), run(workload, power__states=states)
+    for result in (awake, resting):
+        assert result.energy is not None
+    of = resting.energy.states[0]
+    assert resting.document["counters"]["power_wakes"] >= 99
+    assert resting.latency["read"].mean_ns == pytest.approx(
+        awake.latency["read"].mean_ns + 5e6 * resting.document["counters"]["power_wakes"] / 100, rel=1e-6
+    )
+    assert resting.document["attribution"]["read"][0]["parts_ns"]["waking"] == pytest.approx(5e6, rel=0.02)
+    # Of each gap all but the way in, and what lies before that, and the way out with the read.
+    assert of["time_ns"] / of["entries"] == pytest.approx(gap - 1.5e6 - 5e6, rel=0.01)
+    assert of["joules"] == pytest.approx(of["time_ns"] * 1e-9 * 0.07, rel=1e-9)
+    assert resting.energy.average_watts < 0.5 < awake.energy.average_watts
+    assert "at 70 mW of the time" in str(resting)
+
+
 def test_tables_of_sweeps_keep_fractions_of_joules_and_watts():
     # A peak of 1.9 W was shown as 1.
     pl = pytest.importorskip("polars")
@@ -115,6 +135,7 @@ def test_tables_of_sweeps_keep_fractions_of_joules_and_watts():
         ({"power__dram": "1W"}, r"power.dram is given.*\[dram\]"),
         ({"power__heat": "1W"}, "heat"),
         ({"power__cap": "1W"}, "power.cap is 1W"),
+        ({"power__states": [{"after": "1ms", "power": "5W"}]}, r"power.states\[0\].power is 5W"),
     ],
 )
 def test_what_cannot_be_is_said_by_name(sets, words):

@@ -229,6 +229,11 @@ impl Checker {
         (self.requests.taken_in(), self.requests.completed_count())
     }
 
+    /// When the drive was last out of a state of less power, or is.
+    fn awake_at(&self) -> Ns {
+        self.power.as_ref().map_or(Ns::ZERO, PowerBook::awake_at)
+    }
+
     fn started(&mut self, view: &View<'_>, completes_at_program: bool, lanes: usize) -> Checked {
         let geometry = view.ftl.geometry();
         self.dies.started(view);
@@ -335,7 +340,7 @@ impl Probe for Checker {
             }
             Event::Fetched { slot, id, lane, queue, request, whole } => {
                 self.ledger.taken_in(&request, &whole);
-                self.messages.taken_in(view.now, slot, request.op);
+                self.messages.taken_in(view.now.max(self.awake_at()), slot, request.op);
                 self.sweep_when_due(view)?;
                 self.queues.entered(view.now, (slot, id), (queue, lane), request.submitted)?;
                 self.queues.goes_beside(view.now, (slot, id), &request)?;
@@ -344,7 +349,7 @@ impl Probe for Checker {
             Event::EntriesFetched { queue, from, commands } => {
                 self.ledger.fetches += 1;
                 self.ledger.fetched_commands += u64::from(commands);
-                self.queues.came(view.now, (queue, from), commands)
+                self.queues.came(view.now, (queue, from, from.max(self.awake_at())), commands)
             }
             Event::LinkIn { slot, from, until } => {
                 self.requests.data_crosses(slot, until);
@@ -494,6 +499,10 @@ impl Probe for Checker {
                 }
                 self.dies.data_out(view.now, command, held)
             }
+            Event::Wakes { .. } => {
+                self.ledger.power_wakes += 1;
+                Ok(())
+            }
             Event::PowerAwaited { die } | Event::PowerComes { die, .. } => {
                 let waits = matches!(event, Event::PowerAwaited { .. });
                 self.ledger.power_waits += u64::from(waits);
@@ -550,7 +559,8 @@ impl Probe for Checker {
                 self.space.erased(view, group);
                 self.groups.erased(view.now, group)
             }
-            Event::DieRests { .. }
+            Event::RestBegan
+            | Event::DieRests { .. }
             | Event::LevelingChosen { .. }
             | Event::ProgramFailed { .. }
             | Event::PageRewritten { .. }

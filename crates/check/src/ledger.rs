@@ -29,6 +29,7 @@ pub struct Ledger {
     pub units_from_nowhere: u64,
     pub suspends: u64,
     pub power_waits: u64,
+    pub power_wakes: u64,
     pub loops_restarted: u64,
     pub resumes: u64,
     /// By source.
@@ -149,6 +150,7 @@ impl Ledger {
         same("engine.unmapped_units", engine.unmapped_units, self.units_from_nowhere)?;
         same("engine.suspends", engine.suspends, self.suspends)?;
         same("engine.power_waits", engine.power_waits, self.power_waits)?;
+        same("engine.power_wakes", engine.power_wakes, self.power_wakes)?;
         same("engine.loops_restarted", engine.loops_restarted, self.loops_restarted)?;
         same("engine.resumes", engine.resumes, self.resumes)?;
         same("engine.host_page_reads", engine.host_page_reads, self.page_reads[Source::Host as usize])?;

@@ -42,6 +42,7 @@ mod partitions;
 mod places;
 mod planes;
 mod power;
+mod power_states;
 mod protocol;
 mod queues;
 mod reclaim_units;

@@ -9,6 +9,7 @@ use ninescope_media::scm::ScmCommandKind;
 use ninescope_model::{DieId, OCCUPANCIES, Occupancy, SECTOR_BYTES, Source};
 
 use crate::marks::{Mark, Marks};
+use crate::power_states::RestBook;
 use crate::rule::{Checked, require};
 
 /// What a command is, and what it is for.
@@ -50,6 +51,8 @@ pub struct PowerBook {
     comes: Option<DieId>,
     /// The time of the last event.
     at: Ns,
+    /// States of less power, where there are any.
+    rest: Option<RestBook>,
 }
 
 impl PowerBook {
@@ -57,6 +60,7 @@ impl PowerBook {
     pub fn started(view: &View<'_>) -> Option<Self> {
         let config = view.power?.config().clone();
         Some(Self {
+            rest: RestBook::started(&config),
             config,
             dies: vec![Die::default(); view.ftl.geometry().dies() as usize],
             sources: vec![Source::Host; view.scm.layout().banks() as usize],
@@ -77,6 +81,9 @@ impl PowerBook {
         let now = view.now;
         if self.config.cap.is_some() {
             self.cap_holds(view, event, marks)?;
+        }
+        if let Some(rest) = &mut self.rest {
+            rest.sees(view, event, marks)?;
         }
         match *event {
             Event::Dispatched { command, class, accesses } => {
@@ -128,10 +135,20 @@ impl PowerBook {
                 (self.of_dram, self.of_cores) = (0, 0);
                 self.windows.clear();
             }
-            Event::Finished { .. } => return self.compare(view),
+            Event::Finished { .. } => {
+                if let Some(rest) = &mut self.rest {
+                    rest.finished(view)?;
+                }
+                return self.compare(view);
+            }
             _ => {}
         }
         Ok(())
+    }
+
+    /// When the drive was last out of a state of less power, or is.
+    pub fn awake_at(&self) -> Ns {
+        self.rest.as_ref().map_or(Ns::ZERO, RestBook::awake_at)
     }
 
     // ---- a cap -------------------------------------------------------------------------------------
@@ -293,7 +310,8 @@ impl PowerBook {
         let (told, seen) = ([told.dram, told.cores], [self.of_dram, self.of_cores]);
         require!(told == seen, Energy, now, "DRAM and cores took {seen:?} fJ, and {told:?} are told");
         let elapsed = (now - self.since).0;
-        let at_rest = u128::from(self.config.at_rest) * u128::from(elapsed);
+        let saved = self.rest.as_ref().map_or(0, |rest| rest.saved().1);
+        let at_rest = u128::from(self.config.at_rest) * u128::from(elapsed) - saved;
         let told = power.spent_at_rest(now);
         require!(told == at_rest, Energy, now, "{at_rest} fJ were drawn at rest in {elapsed} ns, and {told} are told");
         self.compare_peak(view, elapsed)
@@ -302,12 +320,19 @@ impl PowerBook {
     fn compare_peak(&self, view: &View<'_>, elapsed: u64) -> Checked {
         let window = self.config.window.0;
         let over = elapsed / window;
-        let most = self.windows.range(..over).map(|(_, energy)| *energy).max().unwrap_or_default();
-        let (length, most) = match over {
-            0 => (elapsed, self.windows.values().sum()),
-            _ => (window, most),
+        let saved =
+            |window: u64| self.rest.as_ref().and_then(|rest| rest.saved().0.get(&window).copied()).unwrap_or_default();
+        let at_rest = |length: u64| u128::from(self.config.at_rest) * u128::from(length);
+        let of_window =
+            |number: u64| self.windows.get(&number).copied().unwrap_or_default() + at_rest(window) - saved(number);
+        let (length, seen) = match over {
+            0 => (elapsed, self.windows.values().sum::<u128>() + at_rest(elapsed) - saved(0)),
+            _ if self.rest.is_some() => (window, (0..over).map(of_window).max().unwrap_or_default()),
+            _ => (
+                window,
+                self.windows.range(..over).map(|(_, energy)| *energy).max().unwrap_or_default() + at_rest(window),
+            ),
         };
-        let seen = most + u128::from(self.config.at_rest) * u128::from(length);
         let peak = view.power.and_then(|power| power.peak(view.now));
         let told = peak.map(|peak| (peak.window.0, peak.energy));
         require!(

@@ -129,11 +129,12 @@ impl Queues {
         Ok(())
     }
 
-    /// A fetch brought so many commands.
-    pub fn came(&mut self, now: Ns, (queue, from): (u32, Ns), commands: u32) -> Checked {
+    /// A fetch brought so many commands, which could begin then.
+    pub fn came(&mut self, now: Ns, (queue, from, begins): (u32, Ns, Ns), commands: u32) -> Checked {
         let time = self.config.fetch.map(|fetch| fetch.time);
         let is_it = |first: &Fetching| {
-            (first.queue, first.began, first.slots.len() as u32) == (queue, from, commands) && Some(now - from) == time
+            (first.queue, first.began, first.slots.len() as u32) == (queue, from, commands)
+                && Some(now - begins) == time
         };
         require!(
             self.fetches.first().is_some_and(is_it),
@@ -197,7 +198,7 @@ mod tests {
         let mut each = commands.iter().zip(0_u32..);
         each.try_for_each(|(&(at, queue), slot)| {
             if let Some(first) = queues.fetches.first().filter(|first| first.began + Ns(10) <= Ns(at)).cloned() {
-                queues.came(first.began + Ns(10), (first.queue, first.began), first.slots.len() as u32)?;
+                queues.came(first.began + Ns(10), (first.queue, first.began, first.began), first.slots.len() as u32)?;
             }
             queues.entered(Ns(at), (slot, 0), (queue, queue as u16), Ns(at))
         })
@@ -248,7 +249,7 @@ mod tests {
         let came = |at: u64, said: u64| {
             let mut queues = of_three_entries();
             queues.entered(Ns(5), (0, 0), (1, 0), Ns(5)).expect("it fits");
-            queues.came(Ns(at), (1, Ns(5)), 1)?;
+            queues.came(Ns(at), (1, Ns(5), Ns(5)), 1)?;
             let mut parts = Parts::default();
             parts.add(Cause::Fetch, Ns(said));
             queues.left(Ns(40), (0, 0), &parts)

@@ -180,6 +180,8 @@ rules! {
         "The energy that is told of each part and cause is what that draws for as long as it works, for the bytes it moves and the time that passes, and the peak is the most of any window.";
     PowerCap, "power-cap",
         "Commands of dies that are under way draw no more together than may be drawn beside what the drive draws at rest; a die waits for power only while too little is left of it or others wait, and the first come goes first.";
+    PowerStates, "power-states",
+        "A drive rests when no command is inside and nothing works, and goes into a state of less power for as long as it rests behind that; a command that comes meanwhile waits until the state is entered and left, is served no earlier and says so; times in states are those that are told.";
     Damage, "damage", "Lost and wrong are the units that a failed read of the drive's own left so, until they are written anew.";
     UnreportedDamage, "unreported-damage",
         "A read of what is lost says so, a read of what is wrong is counted as such, and no other.";

@@ -119,6 +119,8 @@ pub struct EngineCounters {
     pub class_passes: u64,
     /// Times a die had to wait for power with what it would have done next.
     pub power_waits: u64,
+    /// Times a command of the host found the drive in a state of less power, or on its way into one.
+    pub power_wakes: u64,
     /// Times an operation waited for its channel.
     pub channel_waits: u64,
     /// Commands that write and are to complete when that is on the media.

@@ -213,6 +213,10 @@ pub enum Event<'a> {
     PowerAwaited { die: DieId },
     /// A die that waited in line for power has it and `goes_on`, or has nothing to do any more.
     PowerComes { die: DieId, goes_on: bool },
+    /// The drive has nothing to do from now on, and goes into states of less power until something comes.
+    RestBegan,
+    /// What was taken in last came while it was in one, or on its way: nothing is taken up before it is out.
+    Wakes { until: Ns },
     /// The channel was granted to a flash command: its channel is taken until `sent`, and the array works from `begins`
     /// on, later by what encoding takes [ns].
     CommandIssued { command: &'a FlashCommand, sent: Ns, begins: Ns },

@@ -101,6 +101,13 @@ impl Resources {
         ResourceId(self.stages + 14)
     }
 
+    /// Those beside dies that have a wake-up while they work: not timers, arrivals, writes held back and TRIMs put off.
+    pub fn at_work(self) -> impl Iterator<Item = ResourceId> {
+        let stages = [self.processor(), self.link_in(), self.link_out(), self.memory_timer(), self.dram()];
+        let others = [self.interrupts(), self.fetch(), self.firmware()];
+        (self.dies..self.stages).map(ResourceId).chain(stages).chain(others)
+    }
+
     pub fn count(self) -> usize {
         (self.stages + 15) as usize
     }

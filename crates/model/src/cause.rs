@@ -124,10 +124,12 @@ pub enum Cause {
     ProgramFailure,
     /// Reading the other pages of a parity stripe, for one that could not be corrected.
     DegradedRead,
+    /// The drive left a state of less power, into which it had gone because it had nothing to do.
+    Waking,
 }
 
 /// Number of causes: lanes of a request's parts.
-pub const CAUSES: usize = 40;
+pub const CAUSES: usize = 41;
 
 impl Occupancy {
     /// All occupancies, in lane order.
@@ -214,6 +216,7 @@ impl Cause {
         Self::Firmware,
         Self::ProgramFailure,
         Self::DegradedRead,
+        Self::Waking,
     ];
 
     /// The key in results.
@@ -259,6 +262,7 @@ impl Cause {
             Self::Firmware => "firmware",
             Self::ProgramFailure => "program_failure",
             Self::DegradedRead => "degraded_read",
+            Self::Waking => "waking",
         }
     }
 }

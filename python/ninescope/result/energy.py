@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,10 @@ class Energy:
 
     cap_watts: float | None = None
     """What may be drawn at rest and by commands of dies together; None where that is any."""
+
+    states: Sequence[Mapping[str, float]] = ()
+    """Of each state of less power, how often the drive began to enter it (`entries`), how long it was in it
+    (`time_ns`), and what it drew there (`joules`, `power_watts`)."""
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Energy | None:

@@ -33,6 +33,14 @@ def facts(energy: Energy | None) -> Iterator[tuple[str, str]]:
         words += f", {joules(energy.joules_per_request)} per request"
     yield "energy", f"{words}: {', '.join(shares[:_SHOWN])}" if shares else words
 
+    if energy.states and energy.elapsed_ns:
+        inside = [
+            f"{percent(state['time_ns'] / energy.elapsed_ns)} at {watts(state['power_watts'])}"
+            for state in energy.states
+        ]
+        entries = sum(int(state["entries"]) for state in energy.states)
+        yield "states", f"{', '.join(inside)} of the time, entered {entries:,} times"
+
 
 def joules(value: float) -> str:
     """Write an energy with the unit that fits it."""

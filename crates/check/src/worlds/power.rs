@@ -1,6 +1,6 @@
 //! What the parts of a world's drive draw.
 
-use ninescope::config::{DriveConfig, PowerSection};
+use ninescope::config::{DriveConfig, PowerSection, PowerStateSection};
 use ninescope_model::units::{Duration, Femtojoules, Microwatts};
 
 use super::dice::Dice;
@@ -51,6 +51,29 @@ pub(super) fn add(dice: &mut Dice, drive: &mut toml::Table) {
         scm_write_byte,
         cap: cap.map(Microwatts),
         window,
+        states: Vec::new(),
     };
     put_at(drive, "power", toml::Value::try_from(power).expect("powers are TOML"));
+}
+
+/// Some of them go into states of less power while they have nothing to do.
+pub(super) fn add_states(dice: &mut Dice, drive: &mut toml::Table) {
+    let Ok(DriveConfig { power: Some(power), geometry, .. }) = drive.clone().try_into::<DriveConfig>() else { return };
+    if !dice.chance(50) {
+        return;
+    }
+    let dies = geometry.map_or(0, |shape| shape.channels * shape.packages_per_channel * shape.dies_per_package);
+    let of_dies = power.die_standby.0 * u64::from(dies);
+    let (mut most, mut earliest) = (power.controller.0 + power.dram.0 + power.scm.0 + of_dies, 0);
+    let states: Vec<PowerStateSection> = (0..dice.between(1, 3))
+        .map(|_| {
+            most = dice.between(0, most);
+            let (after, enter) = (earliest + dice.between(0, 300_000), dice.between(0, 100_000));
+            earliest = after + enter;
+            let leave = Duration(dice.between(0, 200_000));
+            PowerStateSection { after: Duration(after), power: Microwatts(most), enter: Duration(enter), leave }
+        })
+        .collect();
+    let states = states.into_iter().map(|state| toml::Value::try_from(state).expect("a state is TOML")).collect();
+    put_at(drive, "power.states", toml::Value::Array(states));
 }

@@ -89,6 +89,7 @@ impl Search<'_> {
             });
         }
         for (section, key) in [
+            ("power", "states"),
             ("controller", "page_timeout"),
             ("controller", "buffered_pages"),
             ("controller", "shared_buffered_pages"),

@@ -43,8 +43,8 @@ impl<K: Kind> Device<K> {
             whole.fua |= request.fua;
             observe!(self, Event::Fetched { slot: index, id, lane, queue, request, whole });
         }
-        if let Some(power) = &mut self.run.power {
-            power.command_comes(self.run.now);
+        if self.run.power.is_some() {
+            self.command_finds_power()?;
         }
         // The one that is read ahead is translated some events later: by then the line is there.
         if let Some(next) = self.host.next_address(lane as usize) {
@@ -213,7 +213,8 @@ impl<K: Kind> Device<K> {
         if self.host.has_protocol() {
             return self.complete_by_protocol(index, *parts, transaction);
         }
-        let latency = command.close_parts(&mut self.run, parts)?;
+        self.host.close_parts(&command, parts);
+        let latency = command.latency(&mut self.run, parts)?;
         if let Some(tenants) = &mut self.run.transactions.tenants {
             tenants.completes(index, transaction, now);
             if self.waits_for_memory {

@@ -21,7 +21,7 @@ impl<K: Kind> Device<K> {
         transaction: u32,
     ) -> Result<(), SimulationError> {
         let command = *self.host.command(index);
-        command.add_front_parts(&mut parts);
+        self.host.close_parts(&command, &mut parts);
         parts.add(Cause::Fetch, self.host.fetch_time());
         if let Some(tenants) = &mut self.run.transactions.tenants {
             tenants.completes(index, transaction, self.run.now);

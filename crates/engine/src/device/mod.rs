@@ -15,6 +15,7 @@ mod mapping;
 mod programs;
 mod read;
 mod reliability;
+mod rest;
 mod rewrite;
 mod scm_only;
 mod seen;
@@ -279,6 +280,9 @@ impl<K: Kind> Device<K> {
     /// Counts what the drive draws. Before anything runs.
     pub fn set_power(&mut self, config: &PowerConfig) {
         self.run.power = Some(Box::new(Power::new(config, self.run.resources.dies)));
+        if !config.states.is_empty() {
+            self.host.drive_may_rest();
+        }
     }
 
     /// Runs on until about `events` more events were handled or everything is done. How a run is cut into
@@ -463,7 +467,9 @@ impl<K: Kind> Device<K> {
                 continue;
             }
             if !self.host.has_work(self.run.now) && !self.flash.line_may_go_on() && !self.flash.collection_may_go_on() {
-                self.host.await_arrival(&mut self.run);
+                if self.host.waits_for_time() {
+                    self.instant_is_over()?;
+                }
                 return Ok(());
             }
         }

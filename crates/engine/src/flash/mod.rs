@@ -269,10 +269,19 @@ impl Flash {
         if self.line.len() > 0 {
             holders.push(format!("{} stalled writes", self.line.len()));
         }
-        let has_more = |die| self.nand.parked(DieId(die)).is_some() || self.planes_reading(DieId(die)) > 0;
-        for (die, phase, waiting) in self.dies.holders(now, has_more) {
+        for (die, phase, waiting) in self.dies.holders(now, |die| self.has_more(die)) {
             holders.push(format!("die {die} ({phase:?}, waiting classes {waiting:#b})"));
         }
+    }
+
+    /// Whether a die has something under way beside its command.
+    fn has_more(&self, die: u32) -> bool {
+        self.nand.parked(DieId(die)).is_some() || self.planes_reading(DieId(die)) > 0
+    }
+
+    /// Whether any die works, or is to.
+    pub fn is_at_work(&self, now: Ns) -> bool {
+        self.dies.holders(now, |die| self.has_more(die)).next().is_some()
     }
 
     /// The same of what comes last.

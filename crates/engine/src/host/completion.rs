@@ -9,20 +9,9 @@ use crate::meter::Parts;
 use crate::run::Run;
 
 impl HostCommand {
-    /// Closes the parts of a command with those of the front stages: host queue, processor, link towards the device. Returns
-    /// its latency.
-    ///
-    /// # Errors
-    /// Where they do not sum to that.
+    /// Adds the parts of the front stages: host queue, processor, link towards the device.
     #[inline]
-    pub fn close_parts<Q>(&self, run: &mut Run<Q>, parts: &mut Parts) -> Result<Ns, SimulationError> {
-        self.add_front_parts(parts);
-        self.latency(run, parts)
-    }
-
-    /// Adds those of the front stages.
-    #[inline]
-    pub fn add_front_parts(&self, parts: &mut Parts) {
+    fn add_front_parts(&self, parts: &mut Parts) {
         parts.add(Cause::HostQueue, self.host_queue);
         parts.add(Cause::CommandProcessing, self.processing);
         parts.add(Cause::Link, self.link_in);
@@ -61,6 +50,25 @@ impl HostCommand {
 }
 
 impl Host {
+    /// Closes the parts of a command with those of the front stages.
+    #[inline]
+    pub fn close_parts(&self, command: &HostCommand, parts: &mut Parts) {
+        command.add_front_parts(parts);
+        if self.front.awake_at.is_some() {
+            self.add_waking(command, parts);
+        }
+    }
+
+    /// Adds how long it waited until the drive was awake: in front of the processor, or before it was fetched.
+    #[inline(never)]
+    fn add_waking(&self, command: &HostCommand, parts: &mut Parts) {
+        let waking = self.waking_time(command);
+        parts.add(Cause::Waking, waking);
+        if !self.fetches() {
+            parts.take(Cause::CommandProcessing, waking);
+        }
+    }
+
     /// What the host asked for with a command that is inside, which may be a part of it.
     pub fn request_of(&self, index: u32) -> Request {
         let whole = self.front.protocol.as_ref().map(|protocol| protocol.request_of(index));

@@ -219,6 +219,30 @@ impl Host {
         self.front.has_work(now)
     }
 
+    /// Whether the passing of time alone can let something begin, or what the drive does when it has nothing to do.
+    #[inline]
+    pub fn waits_for_time(&self) -> bool {
+        self.front.waits_for_time
+    }
+
+    /// The drive does something when it has nothing to do. Before anything runs.
+    pub fn drive_may_rest(&mut self) {
+        self.front.waits_for_time = true;
+    }
+
+    /// The drive takes nothing up before then: it was in a state of less power.
+    pub fn wakes_at(&mut self, at: Ns) {
+        self.front.awake_at = Some(at);
+        self.processor.not_before(at);
+    }
+
+    /// How long a command waited for that.
+    pub fn waking_time(&self, command: &HostCommand) -> Ns {
+        let taken_in = command.submitted + command.host_queue;
+        // Another time it was in a state when none was inside.
+        self.front.awake_at.map_or(Ns::ZERO, |at| at.saturating_since(taken_in))
+    }
+
     /// Whether nothing is inside and nothing more comes.
     #[inline]
     pub fn is_over(&self, now: Ns) -> bool {
@@ -285,6 +309,8 @@ struct HostFront {
     /// Whether the passing of time alone can let something begin.
     waits_for_time: bool,
     started: bool,
+    /// When the drive was last out of a state of less power, or is; none if it was in none.
+    awake_at: Option<Ns>,
     /// Commands inside the device.
     inside: u32,
     depth: u32,
@@ -338,6 +364,7 @@ impl HostFront {
             waits_for_time: limits.warmup_time.is_some() || lanes.iter().any(Lane::waits_for_time),
             lanes,
             started: false,
+            awake_at: None,
             inside: 0,
             // A request may be several commands.
             depth: if protocol.is_some() { queue_depth } else { queue_depth.min(wanted) },
@@ -419,6 +446,11 @@ impl HostFront {
         self.ready_lane(now).is_some()
             || (self.waiting > 0 && self.beginning_lane(now).is_some())
             || self.submitting_lane(protocol, now).is_some()
+    }
+
+    /// Now, or when the drive is awake.
+    fn when_awake(&self, now: Ns) -> Ns {
+        self.awake_at.map_or(now, |at| at.max(now))
     }
 
     /// Whether the requests of a lane arrive by themselves.

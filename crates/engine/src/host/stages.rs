@@ -17,6 +17,8 @@ pub(super) struct SerialStage {
     queue: Fifo,
     /// When the last of them has passed.
     free_at: Ns,
+    /// Until then it takes nothing up, and is not in use.
+    closed_until: Ns,
     /// Time in use since the counters were cleared [ns].
     busy: Ns,
     /// What is in it by tenant, where there are several.
@@ -37,14 +39,24 @@ impl SerialStage {
         (!self.queue.is_empty()).then(|| self.queue.head())
     }
 
+    /// Nothing is in it, and nothing passes before then.
+    pub(super) fn not_before(&mut self, at: Ns) {
+        (self.free_at, self.closed_until) = (self.free_at.max(at), at);
+    }
+
     /// Counts from `now` on: what is left belongs to the measured time.
     pub fn begin_measuring(&mut self, now: Ns) {
-        self.busy = self.free_at.saturating_since(now);
+        self.busy = self.left(now);
     }
 
     /// Time in use until `now`.
     pub fn busy_until(&self, now: Ns) -> Ns {
-        self.busy.saturating_since(self.free_at.saturating_since(now))
+        self.busy.saturating_since(self.left(now))
+    }
+
+    /// How long what is in it takes from now on.
+    fn left(&self, now: Ns) -> Ns {
+        self.free_at.saturating_since(now.max(self.closed_until))
     }
 }
 
@@ -182,8 +194,11 @@ impl Host {
         if run.transactions.tenants.is_some() {
             self.enters_processor_by_tenant(run, index);
         }
-        // Behind a TRIM that takes time, what takes none waits.
-        if cost == Ns::ZERO && self.front.trim_entry_time == Ns::ZERO {
+        // Behind a TRIM that takes time, what takes none waits, and until the drive is awake.
+        if cost == Ns::ZERO
+            && self.front.trim_entry_time == Ns::ZERO
+            && self.front.awake_at.is_none_or(|at| at < run.now)
+        {
             return true;
         }
         let passes = self.processor.take(run.now, cost);

@@ -62,8 +62,9 @@ impl Host {
         let Some(tenants) = &mut run.transactions.tenants else { return };
         let (lane, time) = (self.commands[index].lane, self.time_in(stage, index));
         let first = self.stage(stage).first().map(|head| {
-            let left = self.commands[head].mark.saturating_since(run.now);
-            (self.commands[head].lane, self.time_in(stage, head) - left)
+            let (left, whole) = (self.commands[head].mark.saturating_since(run.now), self.time_in(stage, head));
+            // While the drive is not awake it has not begun.
+            (self.commands[head].lane, whole.saturating_since(left))
         });
         let tenants_inside = &mut self.stage_mut(stage).by_tenant.inside;
         tenants_inside.resize(tenants.ledgers.holders() - 1, Ns::ZERO);

@@ -4,6 +4,7 @@
 
 mod cap;
 mod draw;
+mod states;
 
 use ninescope_kernel::Ns;
 use ninescope_media::nand::CommandKind;
@@ -11,9 +12,11 @@ use ninescope_media::scm::ScmCommandKind;
 use ninescope_model::{DieId, OCCUPANCIES, Occupancy, SECTOR_BYTES};
 
 pub(crate) use cap::Asked;
+pub use states::{PowerState, StateTimes};
 
 use cap::Cap;
 use draw::Draw;
+use states::States;
 
 /// What the parts of a drive draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +41,8 @@ pub struct PowerConfig {
     pub window: Ns,
     /// What is drawn at rest and by commands of dies that are under way together is at most so much; `None`: any [uW].
     pub cap: Option<u64>,
+    /// States of less power, into which the drive goes one after another while it has nothing to do.
+    pub states: Vec<PowerState>,
 }
 
 impl PowerConfig {
@@ -109,19 +114,26 @@ pub struct Power {
     draw: Draw,
     since: Ns,
     cap: Option<Cap>,
+    /// Where there are any. What is drawn at rest is in `draw` then.
+    states: Option<States>,
 }
 
 // Kept out of line: who tells of it pays a comparison where there is none.
 impl Power {
     /// A drive at rest.
     pub fn new(config: &PowerConfig, dies: u32) -> Self {
+        let (mut draw, has_states) = (Draw::new(Ns::ZERO, config.window), !config.states.is_empty());
+        if has_states {
+            draw.rises(Ns::ZERO, config.at_rest, Ns::ZERO);
+        }
         Self {
             config: config.clone(),
             dies: vec![AtWork::default(); dies as usize],
             spent: Energy::default(),
-            draw: Draw::new(Ns::ZERO, config.window),
+            draw,
             since: Ns::ZERO,
             cap: config.cap.map(|cap| Cap::new(cap.saturating_sub(config.at_rest), dies)),
+            states: has_states.then(|| States::new(&config.states)),
         }
     }
 
@@ -146,6 +158,7 @@ impl Power {
 
     fn die_draws(&mut self, now: Ns, die: DieId, power: u64, since: Ns) {
         self.dies[die.index()] = AtWork { since, power };
+        self.settle(now);
         self.draw.rises(now, power, since);
     }
 
@@ -163,7 +176,7 @@ impl Power {
     pub(crate) fn bytes_cross(&mut self, now: Ns, bytes: u64, occupancy: Occupancy) {
         let energy = u128::from(bytes) * u128::from(self.config.channel_byte);
         self.spent.channels[occupancy as usize] += energy;
-        self.draw.takes(now, energy);
+        self.takes_at_once(now, energy);
     }
 
     // ---- a cap -------------------------------------------------------------------------------------
@@ -214,35 +227,93 @@ impl Power {
     ) {
         let energy = u128::from(self.config.of_sectors(medium, kind, sectors));
         self.spent.banks[occupancy as usize] += energy;
-        self.draw.takes(now, energy);
+        self.takes_at_once(now, energy);
     }
 
     /// Bytes begin to cross the bus of DRAM.
     pub(crate) fn dram_works(&mut self, now: Ns, bytes: u64) {
         let energy = u128::from(bytes) * u128::from(self.config.dram_byte);
         self.spent.dram += energy;
-        self.draw.takes(now, energy);
+        self.takes_at_once(now, energy);
     }
 
     /// A core begins with what takes it so long.
     pub(crate) fn core_works(&mut self, now: Ns, time: Ns) {
         let energy = u128::from(time.0) * u128::from(self.config.core);
         self.spent.cores += energy;
+        self.takes_at_once(now, energy);
+    }
+
+    fn takes_at_once(&mut self, now: Ns, energy: u128) {
+        self.settle(now);
         self.draw.takes(now, energy);
     }
 
-    /// A command of the host is taken in, which a core looks at.
-    pub(crate) fn command_comes(&mut self, now: Ns) {
+    /// A command of the host is taken in, which a core looks at. Returns when it can be taken up, where the drive is to leave a state
+    /// of less power before.
+    pub(crate) fn command_comes(&mut self, now: Ns) -> Option<Ns> {
+        self.settle(now);
+        let present = self.states.as_ref().and_then(States::present);
+        let awake = self.states.as_mut().and_then(|states| states.command_comes(now));
+        self.draws_at_rest(now, present, None);
         self.core_works(now, self.config.command_cost);
+        awake
+    }
+
+    // ---- states of less power ----------------------------------------------------------------------
+
+    /// Whether the drive goes into any while it has nothing to do.
+    pub(crate) fn has_states(&self) -> bool {
+        self.states.is_some()
+    }
+
+    /// All of an instant is done, and something is `under_way` or nothing. Returns whether the drive begins to rest.
+    pub(crate) fn instant_is_over(&mut self, now: Ns, under_way: bool) -> bool {
+        match self.states.as_ref().map(States::rests) {
+            // What it does of its own accord finds it awake.
+            Some(true) if under_way => {
+                self.settle(now);
+                let present = self.states.as_ref().and_then(States::present);
+                self.states.iter_mut().for_each(|states| states.ends_rest(now));
+                self.draws_at_rest(now, present, None);
+                false
+            }
+            Some(false) if !under_way => {
+                self.states.iter_mut().for_each(|states| states.begin_to_rest(now));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// What became of a drive at rest before now.
+    fn settle(&mut self, now: Ns) {
+        while let Some(states) = &mut self.states {
+            let before = states.present();
+            let Some((at, state)) = states.next_change(now) else { break };
+            self.draws_at_rest(at, before, state);
+        }
+    }
+
+    /// The drive is in another state, or in none.
+    fn draws_at_rest(&mut self, at: Ns, before: Option<usize>, state: Option<usize>) {
+        if let Some(states) = self.states.as_ref().filter(|_| before != state) {
+            let power = |state: Option<usize>| state.map_or(self.config.at_rest, |index| states.power_of(index));
+            let (before, after) = (power(before), power(state));
+            self.draw.falls(at, before);
+            self.draw.rises(at, after, at);
+        }
     }
 
     // ---- what was seen -----------------------------------------------------------------------------
 
     /// Counts from `now` on: what is left of an array's work belongs to the measured time.
     pub(crate) fn begin_measuring(&mut self, now: Ns) {
+        self.settle(now);
         self.since = now;
         self.spent = Energy::default();
         self.draw.begin_measuring(now);
+        self.states.iter_mut().for_each(|states| states.begin_measuring(now));
     }
 
     /// What was spent since measuring began beside what all parts draw at any time; of an operation in an array when that is over.
@@ -252,12 +323,35 @@ impl Power {
 
     /// What all parts drew until now, whatever they did [fJ].
     pub fn spent_at_rest(&self, now: Ns) -> u128 {
-        u128::from(self.config.at_rest) * u128::from((now - self.since).0)
+        let in_states = self.times_in_states(now);
+        let time_in_states = in_states.iter().fold(Ns::ZERO, |sum, times| sum + times.time);
+        let active = u128::from(self.config.at_rest) * u128::from((now - self.since - time_in_states).0);
+        active + self.spent_in_states(&in_states).sum::<u128>()
+    }
+
+    /// What the drive drew in each state of less power, in which it was so long [fJ].
+    pub fn spent_in_states<'a>(&'a self, times: &'a [StateTimes]) -> impl Iterator<Item = u128> + 'a {
+        let powers = self.config.states.iter().map(|state| u128::from(state.power));
+        powers.zip(times).map(|(power, times)| power * u128::from(times.time.0))
+    }
+
+    /// How often and how long the drive was in each of these since measuring began, until now.
+    pub fn times_in_states(&self, now: Ns) -> Vec<StateTimes> {
+        let mut seen = self.states.clone();
+        seen.as_mut().map_or_else(Vec::new, |states| {
+            while states.next_change(now).is_some() {}
+            states.times(now)
+        })
     }
 
     /// The window until now in which most was drawn, of those that follow each other since measuring began; where none is over, the
     /// time since then. `None`: no time has passed.
     pub fn peak(&self, now: Ns) -> Option<Peak> {
+        if self.states.is_some() {
+            let mut seen = self.clone();
+            seen.settle(now);
+            return seen.draw.peak(now);
+        }
         let peak = self.draw.peak(now)?;
         let at_rest = u128::from(self.config.at_rest) * u128::from(peak.window.0);
         Some(Peak { energy: peak.energy + at_rest, ..peak })
@@ -280,6 +374,7 @@ mod tests {
             at_rest: 11,
             window: Ns(1_000),
             cap: None,
+            states: Vec::new(),
         }
     }
 

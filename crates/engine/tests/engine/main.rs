@@ -36,6 +36,7 @@ mod own_planes;
 mod parity;
 mod plane_reads;
 mod power;
+mod power_states;
 mod program_failures;
 mod protocol;
 mod queueing;

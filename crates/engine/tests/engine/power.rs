@@ -33,6 +33,7 @@ fn power() -> PowerConfig {
         at_rest: AT_REST,
         window: Ns(1_000_000_000),
         cap: None,
+        states: Vec::new(),
     }
 }
 

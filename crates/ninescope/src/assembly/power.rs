@@ -1,15 +1,17 @@
 //! What the parts of a drive draw: what is wrong with the table `[power]`, and the engine's part made of it.
 
-use ninescope_engine::PowerConfig;
+use ninescope_engine::{PowerConfig, PowerState};
 use ninescope_kernel::Ns;
 use ninescope_model::Geometry;
-use ninescope_model::units::{Femtojoules, Microwatts};
+use ninescope_model::units::{Duration, Femtojoules, Microwatts};
 
-use crate::config::{LoadedDrive, PowerSection};
+use crate::config::{LoadedDrive, PowerSection, PowerStateSection};
 use crate::error::Error;
 
 /// The most that a part draws.
 const POWER_MAX: Microwatts = Microwatts(1_000_000_000);
+/// The longest that a drive rests before it enters a state, and takes to enter or leave it: a day.
+const STATE_TIME_MAX: Duration = Duration(24 * 3_600 * 1_000_000_000);
 /// The most that a byte takes.
 const ENERGY_MAX: Femtojoules = Femtojoules(1_000_000_000_000);
 
@@ -37,6 +39,7 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry) -> Result<Option<PowerCo
     if let Some(cap) = power.cap {
         check_cap(drive, power, cap, at_rest)?;
     }
+    check_states(drive, power, Microwatts(at_rest))?;
     let (of_dram, of_scm) = ([power.dram_byte.0; 2], [power.scm_read_byte.0, power.scm_write_byte.0]);
     Ok(Some(PowerConfig {
         die: [power.die_read.0, power.die_program.0, power.die_erase.0],
@@ -49,7 +52,39 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry) -> Result<Option<PowerCo
         at_rest,
         window: Ns(power.window.0),
         cap: power.cap.map(|cap| cap.0),
+        states: power.states.iter().map(state).collect(),
     }))
+}
+
+fn state(section: &PowerStateSection) -> PowerState {
+    let PowerStateSection { after, power, enter, leave } = *section;
+    PowerState { after: Ns(after.0), enter: Ns(enter.0), leave: Ns(leave.0), power: power.0 }
+}
+
+/// Each state is entered behind the one before it, and draws no more.
+fn check_states(drive: &LoadedDrive, power: &PowerSection, at_rest: Microwatts) -> Result<(), Error> {
+    let (mut most, mut of_most, mut earliest) = (at_rest, "what the drive draws at rest".to_owned(), Duration(0));
+    for (number, state) in power.states.iter().enumerate() {
+        let error =
+            |what: &str, message: String| Err(drive.error_at(&format!("power.states[{number}].{what}"), &message));
+        for (what, time) in [("after", state.after), ("enter", state.enter), ("leave", state.leave)] {
+            if time > STATE_TIME_MAX {
+                return error(what, format!("is {time}, at most {STATE_TIME_MAX} is supported"));
+            }
+        }
+        if state.power > most {
+            return error("power", format!("is {}, more than {of_most} ({most})", state.power));
+        }
+        if state.after < earliest {
+            return error(
+                "after",
+                format!("is {}, and the state before is not entered before {earliest}", state.after),
+            );
+        }
+        (most, of_most) = (state.power, format!("that of power.states[{number}]"));
+        earliest = Duration(state.after.0 + state.enter.0);
+    }
+    Ok(())
 }
 
 /// What all parts draw at any time [uW].

@@ -38,7 +38,7 @@ pub use load::load_drive;
 pub(crate) use load::unknown_preset;
 pub use loaded::LoadedDrive;
 pub use ninescope_generators::JobConfig;
-pub use power::PowerSection;
+pub use power::{PowerSection, PowerStateSection};
 pub use reliability::{
     BackingStoreSection, CorruptionSection, DieFailureSection, TemperatureSection, VariationSection,
 };

@@ -5,8 +5,8 @@ use ninescope_model::units::{Duration, Femtojoules, Microwatts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the parts of a drive draw; what is left out draws nothing. But for `cap` it changes nothing of what the drive does.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// What the parts of a drive draw; what is left out draws nothing. But for `cap` and `states` it changes nothing of what the drive does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PowerSection {
     /// A die while its array reads, beside its standby [uW].
@@ -56,6 +56,26 @@ pub struct PowerSection {
     #[serde(default = "window")]
     #[schemars(transform = above_zero)]
     pub window: Duration,
+    /// States of less power, into which the drive goes one after another while it has nothing to do: what comes then waits until it is
+    /// out again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<PowerStateSection>,
+}
+
+/// A state of less power.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PowerStateSection {
+    /// It is entered when the drive has had nothing to do for so long, later than those before it [ns].
+    pub after: Duration,
+    /// What the drive as a whole draws in it, in the place of all that its parts draw at any time [uW].
+    pub power: Microwatts,
+    /// How long it takes to get in [ns].
+    #[serde(default)]
+    pub enter: Duration,
+    /// How long it takes to get out [ns].
+    #[serde(default)]
+    pub leave: Duration,
 }
 
 /// 1 ms: longer than most programs, shorter than most spells of garbage collection.

@@ -274,6 +274,7 @@ impl Account {
         let Journey { id, request, now, parts, .. } = *journey;
         let mut stages = Stages { journey, list: Vec::new(), reached: request.submitted, most: journey.most };
         stages.until(journey.fetched, Cause::HostQueue);
+        stages.until(stages.reached + stages.part(Cause::Waking), Cause::Waking);
         stages.until(journey.entry.unwrap_or_default(), Cause::Link);
         stages.until(stages.reached + stages.part(Cause::Fetch), Cause::Fetch);
         stages.until(stages.reached + stages.part(Cause::CommandProcessing), Cause::CommandProcessing);

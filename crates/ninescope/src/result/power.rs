@@ -1,6 +1,6 @@
 //! What the drive drew: energy by what it was spent on, and power.
 
-use ninescope_engine::{Energy, Power, Seen};
+use ninescope_engine::{Energy, Power, PowerState, Seen, StateTimes};
 use ninescope_kernel::Ns;
 use ninescope_model::{OCCUPANCIES, Occupancy, Op};
 use serde_json::{Map, Value, json};
@@ -26,6 +26,7 @@ pub fn section(device: &Seen<'_>) -> Option<Value> {
         "cap_watts": power.config().cap.map(|cap| cap as f64 / 1e6),
         "by_cause": by_cause(spent, at_rest),
         "by_part": by_part(power, at_rest),
+        "states": states(power, device.now),
     }))
 }
 
@@ -53,6 +54,20 @@ fn by_cause(spent: &Energy, at_rest: u128) -> Value {
         }
     }
     Value::Object(causes)
+}
+
+/// How often and how long the drive was in each state of less power, and what it drew there.
+fn states(power: &Power, now: Ns) -> Value {
+    let times = power.times_in_states(now);
+    let of = |((state, times), energy): ((&PowerState, &StateTimes), u128)| {
+        json!({
+            "power_watts": state.power as f64 / 1e6,
+            "entries": times.entries,
+            "time_ns": times.time.0,
+            "joules": joules(energy),
+        })
+    };
+    power.config().states.iter().zip(&times).zip(power.spent_in_states(&times)).map(of).collect()
 }
 
 fn by_part(power: &Power, at_rest: u128) -> Value {

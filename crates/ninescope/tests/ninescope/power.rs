@@ -34,6 +34,21 @@ fn a_cap_that_no_die_could_work_under_is_refused() {
 }
 
 #[test]
+fn states_that_cannot_be_are_refused_by_their_key() {
+    let of = |states: &str| drawing(&format!("controller=\"1W\",states=[{states}]"), &[]);
+    let first = r#"{after="1ms",power="70mW",enter="50us",leave="500us"}"#;
+    expect(&of(r#"{after="1ms"}"#), &["power"]);
+    expect(&of(r#"{after="1ms",power="70mW",exit="1ms"}"#), &["exit", "leave"]);
+    expect(&of(r#"{after="1ms",power="2W"}"#), &["power.states[0].power is 2W", "what the drive draws at rest (1W)"]);
+    expect(
+        &of(&format!(r#"{first},{{after="2ms",power="80mW"}}"#)),
+        &["power.states[1].power is 80mW", "power.states[0] (70mW)"],
+    );
+    expect(&of(&format!(r#"{first},{{after="1ms",power="5mW"}}"#)), &["power.states[1].after is 1ms", "1050us"]);
+    expect(&of(r#"{after="48h",power="5mW"}"#), &["power.states[0].after is", "at most"]);
+}
+
+#[test]
 fn dies_wait_for_power() {
     let power = "die_read=\"80mW\",die_program=\"90mW\",die_erase=\"70mW\",controller=\"1W\"";
     let run = |cap: &str| result_of(&drawing(&format!("{power}{cap}"), &[])).expect("a drive");

@@ -83,10 +83,10 @@ impl Host {
 
     /// A command that was taken in is fetched, alone or with those before it. Returns whether it is.
     fn is_fetched_later<Q: WakeQueue>(&mut self, run: &mut Run<Q>, command: u32) -> bool {
-        let queue = self.queue_of(command);
+        let (queue, begins) = (self.queue_of(command), self.front.when_awake(run.now));
         let Some(fetching) = self.fetching() else { return false };
         if fetching.brings(queue, command, run.now) {
-            run.queue.schedule(run.resources.fetch(), run.now + fetching.config.time);
+            run.queue.schedule(run.resources.fetch(), begins + fetching.config.time);
         }
         if run.transactions.tenants.is_some() {
             self.taken_in_by_tenant(run, command);
@@ -96,8 +96,9 @@ impl Host {
 
     /// The entries of a fetch are in the controller, of the one that began first; none where all are under way still.
     pub fn fetch_ends<Q: WakeQueue>(&mut self, run: &mut Run<Q>) -> Option<Fetched> {
+        let awake_at = self.front.awake_at.unwrap_or_default();
         let fetching = self.fetching()?;
-        let ends = fetching.under_way.front()?.began + fetching.config.time;
+        let ends = fetching.under_way.front()?.began.max(awake_at) + fetching.config.time;
         if ends > run.now {
             run.queue.schedule(run.resources.fetch(), ends);
             return None;

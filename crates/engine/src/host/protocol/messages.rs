@@ -43,8 +43,9 @@ impl Host {
     }
 
     fn sends<Q: WakeQueue>(&mut self, run: &mut Run<Q>, message: LinkMessage, command: u32) {
-        self.commands[command].mark = run.now;
-        self.push_to_link(run, LinkJob::of_message(run.now, message, command));
+        let ready = self.front.when_awake(run.now);
+        self.commands[command].mark = ready;
+        self.push_to_link(run, LinkJob::of_message(ready, message, command));
     }
 
     /// The drive asks for a command that it takes in. Returns whether it has to.
