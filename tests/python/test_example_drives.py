@@ -91,6 +91,11 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
         [some("tier", "counters", "writes_held")],
     ),
     "cache-in-parts": ("quiet-and-noisy", "none", [some("tier", "hit_ratio")]),
+    "cache-reads": (
+        job("read", "64k", 4000, iodepth=64),
+        "full",
+        [some("counters", "cached_reads")],
+    ),
     "channels-of-a-stream": ("hot-and-cold-apart", "steady", [on_own_channels]),
     "demo": (job("randwrite", "16k", 4000), "steady", [some("counters", "gc_page_programs")]),
     "copyback": (

@@ -151,6 +151,11 @@ pub struct Blame {
     planes: usize,
     /// By die: the planes that read, the first to be taken up in front.
     leaders: Vec<Leaders>,
+    /// By die: the page that was sensed last and has not left, by the number of its first plane's access; `NONE` for none. Empty where
+    /// no page leaves from a second register.
+    sensed: Vec<u32>,
+    /// By die: the same of the page in its second register, which is a place behind the dies.
+    followed: Vec<u32>,
     channels: Vec<VecDeque<Stretch>>,
     parts: Vec<Part>,
     /// By slot: the request in it.
@@ -199,8 +204,11 @@ impl Blame {
         let idle = Die { owners: [NOBODY; 4], holder: drive, parked: ([NOBODY; 4], None, drive), ..Die::default() };
         let apart = view.nand.timing().plane_reads == PlaneReads::Independently;
         let planes = if apart { geometry.planes_per_die as usize } else { 0 };
+        let registers = if view.nand.timing().cache_read.is_some() { geometry.dies() as usize } else { 0 };
         Self {
-            dies: vec![idle; geometry.dies() as usize * (1 + planes)],
+            dies: vec![idle; geometry.dies() as usize * (1 + planes) + registers],
+            sensed: vec![NONE; registers],
+            followed: vec![NONE; registers],
             planes,
             leaders: vec![Leaders::default(); if apart { geometry.dies() as usize } else { 0 }],
             channels: vec![VecDeque::new(); geometry.channels as usize],
@@ -317,6 +325,7 @@ impl Blame {
         map: Option<&MapHolders>,
     ) {
         self.keep_pages(view, command, accesses);
+        self.page_is_followed(view.now, command.die);
         let (now, id) = (view.now, self.place(command));
         self.settle(command.die, now);
         let mut owners = [NOBODY; 4];
@@ -383,7 +392,33 @@ impl Blame {
         let (die, plane) = (command.die.index(), command.planes.trailing_zeros() as usize);
         match command.kind {
             CommandKind::Read if self.planes > 0 => self.leaders.len() + die * self.planes + plane,
+            CommandKind::Read
+                if self.followed.get(die).is_some_and(|&first| first == command.transaction[plane & 3]) =>
+            {
+                self.followed.len() + die
+            }
             _ => die,
+        }
+    }
+
+    /// A die takes something up: what it has sensed and has not sent, if there is any, is in its second register from now on.
+    fn page_is_followed(&mut self, now: Ns, id: DieId) {
+        let Some(&first) = self.sensed.get(id.index()).filter(|&&first| first != NONE) else { return };
+        self.change((id, id.index()), now, true);
+        let register = self.followed.len() + id.index();
+        self.dies[register] = Die { done: VecDeque::new(), since: now, ..self.dies[id.index()].clone() };
+        (self.sensed[id.index()], self.followed[id.index()]) = (NONE, first);
+    }
+
+    /// A page moves to its second register until then, and has waited for its channel up to now.
+    pub fn page_moves(&mut self, view: &View<'_>, command: &FlashCommand, until: Ns) {
+        self.channel_waits_end(view, command);
+        for plane in command.addressed_planes() {
+            if let Some(part) =
+                self.parts.get_mut(command.transaction[plane] as usize).filter(|part| part.mark != Ns::NEVER)
+            {
+                part.mark = until;
+            }
         }
     }
 
@@ -585,6 +620,9 @@ impl Blame {
     /// The array phase ended.
     pub fn ended(&mut self, now: Ns, command: &FlashCommand) {
         self.change((command.die, self.place(command)), now, false);
+        if let (CommandKind::Read, Some(sensed)) = (command.kind, self.sensed.get_mut(command.die.index())) {
+            *sensed = command.transaction[command.planes.trailing_zeros() as usize & 3];
+        }
         for plane in command.addressed_planes() {
             if let Some(part) = self.parts.get_mut(command.transaction[plane] as usize) {
                 (part.ended, part.mark) = (now, if part.mark == Ns::NEVER { Ns::NEVER } else { now });
@@ -624,6 +662,12 @@ impl Blame {
         self.channels[channel].push_back(Stretch { from: view.now, until, lane: Some(CHANNEL), holder, owners });
         let lane = self.dies[place].lane;
         self.keep(command.die, place, Stretch { from: view.now, until: held, lane, holder, owners });
+        if place == command.die.index() {
+            self.sensed.get_mut(place).into_iter().for_each(|sensed| *sensed = NONE);
+        } else if let Some(followed) = self.followed.get_mut(command.die.index()) {
+            *followed = NONE;
+            self.dies[place].done.clear();
+        }
         if let Some(leaders) = self.leaders.get_mut(command.die.index()) {
             leaders.order.iter_mut().filter(|(other, _)| *other == place).for_each(|(_, leaves)| *leaves = Some(held));
         }

@@ -486,10 +486,19 @@ impl Probe for Checker {
             }
             Event::CommandIssued { command, sent, begins } => self.command_issued(view, command, sent, begins),
             Event::CommandEnded { command } => self.command_ended(view, command),
+            Event::PageMoves { command, until } => {
+                if let Some(oracle) = &mut self.oracle {
+                    oracle.page_moves(command.die);
+                }
+                if let Some(blame) = &mut self.blame {
+                    blame.page_moves(view, command, until);
+                }
+                self.dies.page_moves(view.now, command, until)
+            }
             Event::DataOut { command, until, held } => {
                 self.transfers.channel_taken(view, command.die, until)?;
                 if let Some(oracle) = &mut self.oracle {
-                    oracle.data_leave(view, command);
+                    oracle.data_leave(view, command, self.dies.leaves_from_register(command));
                 }
                 if let Some(blame) = &mut self.blame {
                     blame.data_out(view, command, (until, held));

@@ -9,6 +9,7 @@ use crate::marks::{Mark, Marks};
 use crate::page_types::PageTypesBook;
 use crate::part::{page_time, planes_fit};
 use crate::planes::PlaneBook;
+use crate::registers::RegisterBook;
 use crate::rule::{Checked, require};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,6 +106,8 @@ pub struct Dies {
     each: Vec<Die>,
     /// Planes that read each by itself, where they do.
     planes: Option<PlaneBook>,
+    /// Second registers, where pages leave from them.
+    registers: Option<RegisterBook>,
     page_types: PageTypesBook,
 }
 
@@ -112,10 +115,20 @@ impl Dies {
     pub fn started(&mut self, view: &View<'_>) {
         self.each = vec![Die::default(); view.ftl.geometry().dies() as usize];
         self.planes = PlaneBook::started(view);
+        self.registers = RegisterBook::started(view);
     }
 
     /// A command is taken up, for which nothing was to be sent yet.
     pub fn dispatched(&mut self, view: &View<'_>, command: &FlashCommand, marks: &mut Marks) -> Checked {
+        if let Some(registers) = &mut self.registers {
+            let die = &mut self.each[command.die.index()];
+            if die.phase != Phase::Sensed {
+                return registers.require_none(view.now, command.die, "a command");
+            }
+            // What it has sensed is in the other register from now on.
+            die.phase = Phase::Free;
+            return registers.followed(view.now, command, die.running.work.transaction);
+        }
         let Some(planes) = &mut self.planes else { return Ok(()) };
         if command.kind != CommandKind::Read {
             return planes.require_none(view.now, command.die, "a command that takes all of it");
@@ -161,6 +174,25 @@ impl Dies {
     /// Whether a command is a read of a plane by itself.
     fn is_of_plane(&self, command: &FlashCommand) -> bool {
         self.planes.is_some() && command.kind == CommandKind::Read
+    }
+
+    /// The command of a die is sent then. Returns for how long a page moves to a second register before the array begins.
+    pub fn page_moves_first(&mut self, die: DieId, sent: Ns) -> Ns {
+        self.registers.as_mut().map_or(Ns::ZERO, |registers| registers.issued(die, sent))
+    }
+
+    /// A page moves to a second register until then.
+    pub fn page_moves(&mut self, now: Ns, command: &FlashCommand, until: Ns) -> Checked {
+        if let Some(registers) = &mut self.registers {
+            return registers.moves(now, command, until);
+        }
+        require!(false, SecondRegister, now, "{command:?} moves to a register that its die has not");
+        Ok(())
+    }
+
+    /// Whether the data of a read leave from a second register.
+    pub fn leaves_from_register(&self, command: &FlashCommand) -> bool {
+        self.registers.as_ref().is_some_and(|registers| registers.has(command))
     }
 
     #[inline]
@@ -209,7 +241,7 @@ impl Dies {
     }
 
     #[inline]
-    pub fn ended(&mut self, now: Ns, command: &FlashCommand) -> Checked {
+    pub fn ended(&mut self, now: Ns, command: &FlashCommand, marks: &mut Marks) -> Checked {
         if let (CommandKind::Read, Some(planes)) = (command.kind, &mut self.planes) {
             return planes.ended(now, command);
         }
@@ -238,6 +270,9 @@ impl Dies {
         );
         die.working += (now - die.since).0;
         die.phase = if command.kind == CommandKind::Read { Phase::Sensed } else { Phase::Free };
+        if self.registers.as_ref().is_some_and(|registers| registers.is_taken(now, command.die)) {
+            marks.hit(Mark::WaitsForRegister);
+        }
         Ok(())
     }
 
@@ -245,6 +280,11 @@ impl Dies {
     pub fn data_out(&mut self, now: Ns, command: &FlashCommand, held: Ns) -> Checked {
         if let Some(planes) = &mut self.planes {
             return planes.data_out(now, command, held);
+        }
+        if let Some(registers) = &mut self.registers
+            && registers.data_out(now, command, held)?
+        {
+            return Ok(());
         }
         let die = &mut self.each[command.die.index()];
         require!(
@@ -358,12 +398,18 @@ impl Dies {
 
     /// What the device counted is what was seen.
     pub fn compare(&self, view: &View<'_>) -> Checked {
+        if let Some(registers) = &self.registers {
+            registers.compare(view)?;
+        }
         self.planes.as_ref().map_or(Ok(()), |planes| planes.compare(view))
     }
 
     pub fn measuring_began(&mut self, now: Ns) {
         if let Some(planes) = &mut self.planes {
             planes.measuring_began(now);
+        }
+        if let Some(registers) = &mut self.registers {
+            registers.measuring_began();
         }
         for die in &mut self.each {
             die.working = if die.phase == Phase::DataOut { die.data_out_until.saturating_since(now).0 } else { 0 };
@@ -376,6 +422,9 @@ impl Dies {
     pub fn finished(&mut self, view: &View<'_>, used: &Utilization) -> Checked {
         let now = view.now;
         for index in 0..self.each.len() {
+            if let Some(registers) = &self.registers {
+                registers.require_none(now, DieId(index as u32), "nothing, at the end,")?;
+            }
             if let Some(planes) = &mut self.planes {
                 planes.require_none(now, DieId(index as u32), "nothing, at the end,")?;
                 self.each[index].working += planes.working(now, index);

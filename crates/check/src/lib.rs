@@ -46,6 +46,7 @@ mod power_states;
 mod protocol;
 mod queues;
 mod reclaim_units;
+mod registers;
 mod reliability;
 mod requests;
 mod rule;

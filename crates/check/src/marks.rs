@@ -33,6 +33,7 @@ marks! {
     ReadBesideErase, "read_beside_parked_erase", "A read ran beside a suspended erase.";
     ReadBesideProgram, "read_beside_parked_program", "A read ran beside a suspended program.";
     ReadBesideRead, "read_beside_read", "A plane read by itself while another plane of its die did.";
+    WaitsForRegister, "waits_for_register", "A page was sensed while the one before it had not left its second register.";
     ReadOfParkedGroup, "read_of_parked_program_group", "A read took an earlier page of the group whose program was suspended.";
     SuspendedErase, "suspended_erase", "An erase was suspended.";
     SuspendedHostProgram, "suspended_program", "A program was suspended.";

@@ -87,6 +87,8 @@ rules! {
     EraseUnderMove, "erase-under-move", "No group is erased while it is filled or moves into it have not ended.";
     DieDoubleBooked, "die-double-booked",
         "A die runs one command at a time, from its channel phase to its last byte; where planes read each by itself, each of them runs one read at a time, beside nothing but reads of other planes.";
+    SecondRegister, "second-register",
+        "A page that was sensed is in the second register of its planes from when another read of its die is taken up, moves there when that is sent, in time, and leaves from there before another one comes, and before the die does anything else.";
     BankDoubleBooked, "bank-double-booked",
         "A bank of storage-class memory runs one access at a time, from its first copy to its last byte.";
     ChannelDoubleBooked, "channel-double-booked", "A channel moves one transfer at a time.";

@@ -15,6 +15,8 @@ pub struct EngineCounters {
     pub multi_plane_reads: u64,
     /// Reads that a plane began by itself while another plane of its die was at one.
     pub reads_beside_reads: u64,
+    /// Reads whose page left its die while the next one was sensed.
+    pub cached_reads: u64,
     /// Program commands to more than one plane.
     pub multi_plane_programs: u64,
     /// Erase commands to more than one plane.

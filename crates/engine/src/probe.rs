@@ -222,6 +222,9 @@ pub enum Event<'a> {
     CommandIssued { command: &'a FlashCommand, sent: Ns, begins: Ns },
     /// The array phase of a command ended.
     CommandEnded { command: &'a FlashCommand },
+    /// What a read has sensed moves to the second register of its planes, from which it leaves, because the next read of its die is
+    /// sent; until then [ns].
+    PageMoves { command: &'a FlashCommand, until: Ns },
     /// The data of a read leave their die, whose channel is taken until `until`; the die is held until `held`, which is
     /// later where it keeps the data for the decoder [ns].
     DataOut { command: &'a FlashCommand, until: Ns, held: Ns },

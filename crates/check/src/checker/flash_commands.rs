@@ -63,7 +63,10 @@ impl Checker {
         if let Some(book) = &self.slc_cache {
             book.issued(view, command)?;
         }
+        let moves = self.dies.page_moves_first(command.die, sent);
         self.dies.issued(view, command, begins, &mut self.marks)?;
+        // The array begins that much later, whatever else it begins later by.
+        let begins = Ns(begins.0.saturating_sub(moves.0));
         self.blocks.issued(view, command)?;
         match &self.copybacks {
             Some(book) => book.issued(view, command, sent)?,
@@ -98,7 +101,7 @@ impl Checker {
     }
 
     pub(super) fn command_ended(&mut self, view: &View<'_>, command: &FlashCommand) -> Checked {
-        self.dies.ended(view.now, command)?;
+        self.dies.ended(view.now, command, &mut self.marks)?;
         if let Some(oracle) = self.oracle.as_mut().filter(|_| self.failed_dies.is_some()) {
             oracle.is_missing(None);
         }

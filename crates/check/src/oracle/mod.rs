@@ -102,6 +102,8 @@ pub struct Oracle {
     completes_at_program: bool,
     /// By die: those whose data are in its registers, with the plane.
     sensed_for: Vec<Vec<(Reader, usize)>>,
+    /// The same of what is in the second registers of its planes.
+    followed_for: Vec<Vec<(Reader, usize)>>,
     /// What is sensed next lay on a die that failed.
     missing: Option<Ppa>,
     /// The slots above, on a drive with two media.
@@ -137,6 +139,7 @@ impl Oracle {
             flushes_inside: 0,
             completes_at_program,
             sensed_for: vec![Vec::new(); geometry.dies() as usize],
+            followed_for: vec![Vec::new(); geometry.dies() as usize],
             missing: None,
             above,
             behind: vec![NEVER_WRITTEN; if has_store { (units * sectors) as usize } else { 0 }],
@@ -551,8 +554,10 @@ impl Oracle {
     }
 
     /// The data in a die's registers begin to leave, plane by plane.
-    pub fn data_leave(&mut self, view: &View<'_>, command: &FlashCommand) {
-        let mut sensed = std::mem::take(&mut self.sensed_for[command.die.index()]);
+    pub fn data_leave(&mut self, view: &View<'_>, command: &FlashCommand, from_second: bool) {
+        let die = command.die.index();
+        let list = if from_second { &mut self.followed_for[die] } else { &mut self.sensed_for[die] };
+        let mut sensed = std::mem::take(list);
         let mut left = view.now;
         for plane in command.addressed_planes() {
             left += view.nand.data_time(u64::from(command.bytes[plane]));
@@ -568,7 +573,14 @@ impl Oracle {
         }
         // Planes that read by themselves have registers of their own. The list keeps its space.
         sensed.retain(|(_, of_plane)| command.planes >> of_plane & 1 == 0);
-        self.sensed_for[command.die.index()] = sensed;
+        let list = if from_second { &mut self.followed_for[die] } else { &mut self.sensed_for[die] };
+        *list = sensed;
+    }
+
+    /// What a die has sensed moves to the second registers of its planes.
+    pub fn page_moves(&mut self, die: ninescope_model::DieId) {
+        let sensed = &mut self.sensed_for[die.index()];
+        self.followed_for[die.index()].append(sensed);
     }
 
     fn read_completed(

@@ -119,6 +119,21 @@ pub(super) fn planes_read_apart(dice: &mut Dice, drive: &mut toml::Table) {
     }
 }
 
+/// Pages of some dies leave from second registers, where nothing counts on a die doing one thing at a time.
+pub(super) fn reads_are_cached(dice: &mut Dice, drive: &mut toml::Table) {
+    let held = ["nand.ecc.holds_die", "nand.edc.holds_die"];
+    let apart = ["power", "nand.plane_reads"].iter().any(|key| value_at(drive, key).is_some())
+        || held.iter().any(|key| value_at(drive, key) == Some(&toml::Value::Boolean(true)));
+    let reads = value_at(drive, "nand.read").and_then(toml::Value::as_array).into_iter().flatten();
+    let slowest = reads.filter_map(|time| time.clone().try_into::<Duration>().ok()).map(|time| time.0).max();
+    if let Some(slowest) = slowest.filter(|_| !apart)
+        && dice.chance(30)
+    {
+        // A move that takes longer than a read is refused.
+        put_at(drive, "nand.cache_read", text(Duration(dice.one_of(&[0, 1, 500, slowest]).min(slowest))));
+    }
+}
+
 /// Some orders by address go over the frontiers of a die as over dies.
 fn planes_as_die(dice: &mut Dice, drive: &mut toml::Table) {
     let planes = |key: &str| value_at(drive, key).and_then(toml::Value::as_integer);
@@ -348,6 +363,7 @@ fn nand(dice: &mut Dice) -> NandConfig {
         planes_per_command: None,
         plane_groups: PlaneGroupsConfig::default(),
         plane_reads: PlaneReadsConfig::default(),
+        cache_read: None,
         endurance_cycles: None,
         bit_cost: None,
         initial_cycles: Some(dice.one_of(&[0, 1, 99, 250, 999, 5_000])),

@@ -95,6 +95,7 @@ impl Search<'_> {
             ("controller", "shared_buffered_pages"),
             ("ftl", "gc_pages_in_flight"),
             ("tier", "migrations_in_flight"),
+            ("nand", "cache_read"),
         ] {
             self.change(|drive| {
                 if let Some(table) = section_of(drive, section) {

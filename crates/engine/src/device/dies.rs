@@ -7,7 +7,7 @@ use ninescope_model::{ChannelId, DieId, Lpa, Ppa, SECTOR_BYTES, Source};
 use super::Device;
 use super::kind::Kind;
 use crate::error::SimulationError;
-use crate::flash::{Ending, ForPower, Granted, Leaving, Turn};
+use crate::flash::{Beside, Ending, ForPower, Granted, Leaving, Turn};
 use crate::host::LinkJob;
 use crate::probe::{Access, Event, Probe, observe};
 use crate::reliability::Afterwards;
@@ -128,8 +128,8 @@ impl<K: Kind> Device<K> {
     fn send_command(&mut self, station: u32) -> Result<(), SimulationError> {
         let command = self.flash.command_of(station);
         let encode = self.encode_time(&command);
-        let sent = self.flash.send_command(&mut self.run, (station, &command), encode)?;
-        observe!(self, Event::CommandIssued { command: &command, sent, begins: sent + encode });
+        let (sent, begins) = self.flash.send_command(&mut self.run, (station, &command), encode)?;
+        observe!(self, Event::CommandIssued { command: &command, sent, begins });
         Ok(())
     }
 
@@ -171,8 +171,8 @@ impl<K: Kind> Device<K> {
     /// The die's wake-up came.
     #[inline]
     pub(super) fn die_woke(&mut self, die: DieId) -> Result<(), SimulationError> {
-        if self.flash.is_plane(die.0) {
-            return self.plane_woke(die.0);
+        if self.flash.is_beside(die.0) {
+            return self.beside_woke(die.0);
         }
         match self.flash.ends_now(&self.run, die) {
             Some(Ending::Array) => self.array_ended(die)?,
@@ -195,16 +195,23 @@ impl<K: Kind> Device<K> {
         Ok(())
     }
 
-    /// A plane that reads by itself has sensed its page, or its data have left.
+    /// A plane that reads by itself, or a second register, has come to the end of something.
     #[inline(never)]
-    fn plane_woke(&mut self, station: u32) -> Result<(), SimulationError> {
-        if self.flash.plane_data_left(station) {
-            return self.data_left(station);
+    fn beside_woke(&mut self, station: u32) -> Result<(), SimulationError> {
+        match self.flash.beside_ended(station) {
+            Beside::DataLeft => self.data_left(station)?,
+            Beside::PageSensed => {
+                let ended = self.flash.end_plane_read(&self.run, station)?;
+                observe!(self, Event::CommandEnded { command: &ended.command });
+                self.pages_sensed(&ended.command)?;
+                self.flash.ask_to_send_data(&mut self.run, station);
+            }
+            Beside::PageFollowed => {
+                let until = self.flash.page_moves(&mut self.run, station);
+                observe!(self, Event::PageMoves { command: &self.flash.command_of(station), until });
+            }
+            Beside::PageMoved => self.flash.page_moved(&mut self.run, station),
         }
-        let ended = self.flash.end_plane_read(&self.run, station)?;
-        observe!(self, Event::CommandEnded { command: &ended.command });
-        self.pages_sensed(&ended.command)?;
-        self.flash.ask_to_send_data(&mut self.run, station);
         Ok(())
     }
 

@@ -34,7 +34,7 @@ use ninescope_model::{BankId, ChannelId, DieId, Geometry, Pool, Workload};
 use crate::config::{EngineConfig, RunLimits};
 use crate::dram::Dram;
 use crate::error::SimulationError;
-use crate::flash::{Flash, stations_of_planes};
+use crate::flash::{Flash, stations_beside};
 use crate::host::{Host, LaneConfig};
 use crate::mapping::Mapping;
 use crate::policies::mapping::MapConfig;
@@ -206,7 +206,7 @@ impl<K: Kind> Device<K> {
         probe: K::Probe,
     ) -> Self {
         let (geometry, shape) = (*ftl.geometry(), *scm.layout());
-        let dies = geometry.dies() + stations_of_planes(&geometry, &nand);
+        let dies = geometry.dies() + stations_beside(&geometry, &nand);
         let resources = Resources::new(dies, geometry.channels, shape.banks(), shape.channels());
         scm.join_drive(config, resources);
         let flow = if ftl.zones().is_some() { Flow::Zoned } else { Flow::Flash };
@@ -602,6 +602,7 @@ mod tests {
             planes_per_command: 4,
             plane_groups: PlaneGroups::Neighbours,
             plane_reads: PlaneReads::Together,
+            cache_read: None,
         };
         let config = EngineConfig {
             queue_depth: 2,

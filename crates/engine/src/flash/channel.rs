@@ -83,7 +83,7 @@ impl Flash {
     }
 
     /// Command, address and, for a program, the data of each plane; the array starts right after, later by what encoding
-    /// takes. Returns when they are sent.
+    /// takes, or what moves to another register first. Returns when they are sent and when the array starts.
     ///
     /// # Errors
     /// Where the media refuses the command.
@@ -93,7 +93,7 @@ impl Flash {
         run: &mut Run<Q>,
         (station, command): (u32, &FlashCommand),
         encode: Ns,
-    ) -> Result<Ns, SimulationError> {
+    ) -> Result<(Ns, Ns), SimulationError> {
         let (now, die) = (run.now, command.die);
         let mut data_in = Ns::ZERO;
         if command.kind == CommandKind::Program {
@@ -106,11 +106,12 @@ impl Flash {
         unit.enter(now, Phase::Array, unit.occupancy);
         self.planes_follow(run, die);
         self.dies.take_bus(now, self.geometry.channel_of_die(die).0, sent);
-        let begun = self.nand.begin_array(command, sent + encode);
+        let begins = sent + encode + self.registers.map_or(Ns::ZERO, |of| self.page_goes_on(run, of, die, sent));
+        let begun = self.nand.begin_array(command, begins);
         let end = begun.map_err(|source| SimulationError::Illegal { at: now, source })?;
         run.queue.schedule(self.dies.resource(station), end);
         if run.power.is_some() {
-            self.command_draws(run, command, sent + encode);
+            self.command_draws(run, command, begins);
         }
         for plane in command.addressed_planes() {
             let index = command.transaction[plane];
@@ -127,7 +128,7 @@ impl Flash {
         }
         run.count_command(command);
         run.digest_command(command);
-        Ok(sent)
+        Ok((sent, begins))
     }
 
     /// The page of a plane leaves its die, behind those before it. Returns its transaction, and whether that sends it on to
@@ -185,22 +186,28 @@ impl Flash {
         self.dies.take_bus(now, self.geometry.channel_of_die(die).0, left);
         if self.dies[station].work.shared {
             self.end_shared_channel_wait(run, station, left);
-            self.close_shares(run, station, held);
+            if !self.is_register(station) {
+                self.close_shares(run, station, held);
+            }
         }
         self.dies[station].work.staying_planes = staying;
         let awaited = staying != 0 || brought_up || self.nand.parked(die).is_some();
-        // A die that is to rest must be told that it is free, and so must one whose planes read by themselves.
-        self.dies.leave(run, station, held, awaited || self.collection.is_timed() || self.planes.is_some());
+        // A die that is to rest must be told that it is free, and so must one whose planes read by themselves, or which a page waits
+        // in to follow that of its other register.
+        let tells = self.collection.is_timed() || self.is_beside(station);
+        self.dies.leave(run, station, held, awaited || tells);
         self.planes_follow(run, die);
     }
 
     /// The data of a read have left a die, or a plane that read by itself, which is free. Returns its command and, by plane, what
     /// stays in the controller and which migrations take something up.
     pub fn data_left<Q>(&mut self, run: &mut Run<Q>, station: u32) -> (FlashCommand, u8, [BringsUp; 4]) {
-        if self.is_plane(station) {
-            self.plane_is_free(run, station);
-        } else {
+        if !self.is_beside(station) {
             self.dies.set_free(run.now, station);
+        } else if self.registers.is_some() {
+            self.register_is_free(run, station);
+        } else {
+            self.plane_is_free(run, station);
         }
         let work = &mut self.dies[station].work;
         (work.command, work.staying_planes, std::mem::take(&mut work.bringing_up))
@@ -319,7 +326,7 @@ impl Flash {
 
     /// The command of a die begins to wait for its channel.
     #[inline(never)]
-    fn begin_shared_channel_wait<Q>(&mut self, run: &mut Run<Q>, station: u32) {
+    pub(super) fn begin_shared_channel_wait<Q>(&mut self, run: &mut Run<Q>, station: u32) {
         let command = &self.dies[station].work.command;
         for plane in command.addressed_planes() {
             let index = command.transaction[plane];
@@ -334,15 +341,22 @@ impl Flash {
     #[inline(never)]
     fn end_shared_channel_wait<Q>(&mut self, run: &mut Run<Q>, station: u32, until: Ns) {
         self.channel_granted_by_tenant(run, station, until);
+        self.channel_awaited(run, station);
+        let by = self.dies.resource(station);
+        let (now, command) = (run.now, &self.dies[station].work.command);
+        for plane in command.addressed_planes() {
+            run.transactions.channel_taken(command.transaction[plane], by, now, until);
+        }
+    }
+
+    /// It has waited for it, whoever gets it.
+    pub(super) fn channel_awaited<Q>(&self, run: &mut Run<Q>, station: u32) {
         let (now, command) = (run.now, &self.dies[station].work.command);
         for plane in command.addressed_planes() {
             let index = command.transaction[plane];
             if run.transactions.slab[index].tracked {
                 run.transactions.end_channel_wait(index, now);
             }
-        }
-        for plane in command.addressed_planes() {
-            run.transactions.channel_taken(command.transaction[plane], now, until);
         }
     }
 }

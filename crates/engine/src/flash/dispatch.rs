@@ -39,7 +39,7 @@ impl Flash {
         }
         self.dies.free_after_data_out(run, die.0);
         if self.dies[die.0].phase() != Phase::Free {
-            return None;
+            return self.turn_after_sensing(run, die);
         }
         let parked = match self.nand.state(die) {
             DieState::Idle => false,

@@ -72,7 +72,8 @@ impl Flash {
     fn accesses_on(&self, die: DieId, now: Ns) -> u64 {
         let unit = &self.dies[die.0];
         let waiting: u32 = unit.queued().iter().sum();
-        let works = u64::from(!unit.is_through(now)) + u64::from(self.planes_reading(die));
+        let works =
+            u64::from(!unit.is_through(now)) + u64::from(self.planes_reading(die) + self.pages_in_register(die));
         u64::from(waiting) + works + u64::from(self.nand.parked(die).is_some())
     }
 
@@ -86,7 +87,7 @@ impl Flash {
             Phase::DataOut => unit.data_out_end().0,
             Phase::Array => self.nand.end_time(die).max(now).0 + if kind == CommandKind::Read { transfer } else { 0 },
             Phase::WaitingToSend => now.0 + loads.times[class_of(kind) as usize],
-            Phase::WaitingForDataOut => now.0 + transfer,
+            Phase::Sensed | Phase::WaitingForDataOut => now.0 + transfer,
             // Its voltages change for what is suspended, or goes on.
             _ => now.0,
         };

@@ -26,6 +26,7 @@ mod planes;
 mod power;
 mod programs;
 mod queue;
+mod registers;
 mod rewrite;
 mod sectors;
 mod suspend;
@@ -54,9 +55,9 @@ pub use dispatch::Turn;
 pub use line::WriteEntry;
 pub use map::{MergedWith, ReadFrom};
 pub use phases::Ending;
-pub use planes::stations_of_planes;
 pub use power::ForPower;
 pub use programs::BufferLimits;
+pub use registers::{Beside, stations_beside};
 pub use sectors::all_sectors;
 pub use zoned::Dropped;
 
@@ -72,6 +73,7 @@ use loads::Loads;
 use merging::Merging;
 use planes::Planes;
 use programs::Programs;
+use registers::Registers;
 use sectors::Sectors;
 use throttle::Throttle;
 use trims::Trims;
@@ -103,6 +105,10 @@ pub struct Flash {
     merging: Merging,
     /// Planes that read each by itself; nothing where those of a die read together.
     planes: Option<Box<Planes>>,
+    /// Second registers, where pages leave from them; nothing where they leave from that which they were sensed into.
+    registers: Option<Registers>,
+    /// The first station beside the dies.
+    first_beside: u32,
     /// Programs that wait for the map; nothing where none do.
     held: Option<Box<HeldPrograms>>,
     /// What goes by sector; nothing where whole units and pages do.
@@ -150,7 +156,7 @@ impl Flash {
             nand.sense_unwritten();
         }
         let flush_reads = if ftl.knows_clean() { depth * 4 } else { 0 };
-        let dies = (geometry.dies(), stations_of_planes(&geometry, &nand), resources.die(DieId(0)));
+        let dies = (geometry.dies(), stations_beside(&geometry, &nand), resources.die(DieId(0)));
         let channels = (geometry.channels, resources.channel(ChannelId(0)));
         Self {
             dies: Stations::new(dies, channels, config.scheduler.build(), &config.channel),
@@ -158,6 +164,8 @@ impl Flash {
             suspend_policy: config.suspend.build(),
             merging: Merging::new(config, &ftl, &nand),
             planes: Planes::new(&geometry, &nand),
+            registers: Registers::new(&geometry, &nand),
+            first_beside: geometry.dies(),
             held: None,
             sectors: Sectors::new(&config.sectors, &ftl, Programs::stripes_of(&ftl), config.forwards),
             loads: Loads::new(ftl.load_measure(), &geometry, &nand),

@@ -71,7 +71,11 @@ impl Flash {
     /// The pages of a read are in their registers: the die asks for its channel, or the plane that read by itself.
     #[inline]
     pub fn ask_to_send_data<Q>(&mut self, run: &mut Run<Q>, station: u32) {
-        self.request_channel(run, station, Phase::WaitingForDataOut);
+        if self.registers.is_some() {
+            self.page_is_sensed(run, station);
+        } else {
+            self.request_channel(run, station, Phase::WaitingForDataOut);
+        }
     }
 
     /// A die is through with a command that moves no data.

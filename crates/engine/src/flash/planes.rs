@@ -108,11 +108,6 @@ impl Planes {
     }
 }
 
-/// How many stations stand beside the dies of a drive.
-pub fn stations_of_planes(geometry: &Geometry, nand: &Nand) -> u32 {
-    if nand.planes_read_independently() { geometry.dies() * geometry.planes_per_die } else { 0 }
-}
-
 impl Flash {
     /// Where a command runs: on its die, or on the plane that reads by itself.
     #[inline]
@@ -152,12 +147,6 @@ impl Flash {
             self.dies.begin_wait(run, station, index);
         }
         self.dies.join_queue(run, die.0, index, access.class);
-    }
-
-    /// Whether a station is a plane that reads by itself.
-    #[inline]
-    pub fn is_plane(&self, station: u32) -> bool {
-        self.planes.as_ref().is_some_and(|planes| station >= planes.first)
     }
 
     /// How many planes of a die read by themselves.
@@ -287,11 +276,6 @@ impl Flash {
     }
 
     // ---- what planes do --------------------------------------------------------------------------
-
-    /// What a plane that woke has come to the end of: the transfer of its data, or else what it senses.
-    pub fn plane_data_left(&self, station: u32) -> bool {
-        self.dies[station].phase() == Phase::DataOut
-    }
 
     /// A plane has sensed its page.
     ///

@@ -189,6 +189,19 @@ impl Flash {
         if run.transactions.tenants.is_none() {
             return;
         }
+        self.channel_awaited_by_tenant(run, station);
+        let channel = self.channel_resource(self.dies[station].work.command.die);
+        if let Some(tenants) = &mut run.transactions.tenants {
+            let holder = tenants.ledgers.holder(self.dies.resource(station));
+            tenants.ledgers.channel_taken(channel, holder, run.now, until);
+        }
+    }
+
+    /// It has waited for it, whoever gets it.
+    pub(super) fn channel_awaited_by_tenant<Q>(&self, run: &mut Run<Q>, station: u32) {
+        if run.transactions.tenants.is_none() {
+            return;
+        }
         let command = &self.dies[station].work.command;
         let (now, channel) = (run.now, self.channel_resource(command.die));
         for plane in command.addressed_planes() {
@@ -196,10 +209,6 @@ impl Flash {
             if run.transactions.slab[index].tracked {
                 run.transactions.end_channel_wait_by_tenant(index, channel, now);
             }
-        }
-        if let Some(tenants) = &mut run.transactions.tenants {
-            let holder = tenants.ledgers.holder(self.dies.resource(station));
-            tenants.ledgers.channel_taken(channel, holder, now, until);
         }
     }
 

@@ -24,6 +24,10 @@ pub enum Phase {
     WaitingToSend,
     /// The array works, or will as soon as the bytes just being sent have arrived.
     Array,
+    /// A page is in the register that it was sensed into, and waits for the other one, from which it leaves.
+    Sensed,
+    /// A page moves from one register to the other.
+    Moving,
     /// Waits for the channel to send read data.
     WaitingForDataOut,
     /// Read data moves; the station is free when they have left.

@@ -126,7 +126,7 @@ impl ScmPart {
         run.transactions.sent(index, now, data_in, encode);
         self.channel_granted_by_tenant(run, bank, sent);
         run.transactions.end_channel_wait(index, now);
-        run.transactions.channel_taken(index, now, sent);
+        run.transactions.channel_taken(index, self.banks.resource(bank.0), now, sent);
         let counters = self.counters_of(bank);
         let (commands, sectors) = if writes {
             (&mut counters.write_commands, &mut counters.sectors_written)
@@ -161,7 +161,7 @@ impl ScmPart {
         let index = self.banks[bank.0].work.transaction;
         self.channel_granted_by_tenant(run, bank, left);
         run.transactions.end_channel_wait(index, now);
-        run.transactions.channel_taken(index, now, left);
+        run.transactions.channel_taken(index, self.banks.resource(bank.0), now, left);
         run.transactions.close_share(index, now, held, self.banks[bank.0].ledger(now));
         self.banks.take_bus(now, self.layout.channel_of_bank(bank).0, left);
         self.banks[bank.0].work.stays = stays;

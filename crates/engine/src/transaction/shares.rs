@@ -127,13 +127,13 @@ impl TransactionStore {
         }
     }
 
-    /// It has the channel `until` then.
-    pub fn channel_taken(&mut self, index: u32, now: Ns, until: Ns) {
+    /// It has the channel `until` then, in the name of a die, a bank, or what stands beside one.
+    pub fn channel_taken(&mut self, index: u32, by: ResourceId, now: Ns, until: Ns) {
         let share = self.share_of(index);
         if share == NONE {
             return;
         }
-        self.own_channel_taken(share);
+        self.own_channel_taken(share, by);
         let channel = self.shares.channel_of(share);
         let before = self.shares.closed(channel);
         self.shares.channel_taken(share, now, until);

@@ -58,10 +58,9 @@ impl TransactionStore {
     }
 
     /// The channel of a die's share is about to move something for its command.
-    pub(super) fn own_channel_taken(&mut self, share: u32) {
+    pub(super) fn own_channel_taken(&mut self, share: u32, by: ResourceId) {
         if let Some(tenants) = &mut self.tenants {
-            let (holder, channel) =
-                (tenants.ledgers.holder(self.shares.resource_of(share)), self.shares.channel_of(share));
+            let (holder, channel) = (tenants.ledgers.holder(by), self.shares.channel_of(share));
             tenants.ledgers.own_opened(channel, self.shares.serial_of(channel), holder);
         }
     }

@@ -48,6 +48,14 @@ impl TransactionStore {
         track.mark = now;
     }
 
+    /// From now on it moves to the register from which it leaves, for so long. Until now it has waited as for its channel.
+    pub fn moves(&mut self, index: u32, now: Ns, time: Ns) {
+        let track = &mut self.tracks[index as usize];
+        track.channel += now - track.mark;
+        track.command_array += time;
+        track.mark = now + time;
+    }
+
     /// Its data have the channel from `begins` on, for `transfer`; of the wait until then so much was behind `own` data.
     #[inline]
     pub fn leaves(&mut self, index: u32, begins: Ns, transfer: Ns, own: Ns) {

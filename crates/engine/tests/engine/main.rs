@@ -14,6 +14,7 @@ mod attribution;
 mod back_pressure;
 mod buffer_parts;
 mod cache_parts;
+mod cache_reads;
 mod cache_tenants;
 mod cached_map;
 mod classes;

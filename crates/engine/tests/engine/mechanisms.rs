@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::cache_reads::two_reads_in_a_row;
 use crate::collection_times::{put_off_until_it_is_overdue, rest_before_the_first_request};
 use crate::copyback::a_page_is_copied;
 use crate::plane_reads::two_reads_apart;
@@ -677,7 +678,7 @@ fn engine_fields(counters: &EngineCounters) -> Vec<(String, u64)> {
 
 #[test]
 fn every_counter_rises_in_some_scene_whose_times_are_checked() {
-    let more: [fn() -> Outcome; 16] = [
+    let more: [fn() -> Outcome; 17] = [
         stripe_written_and_read,
         group_of_two_planes_erased,
         page_timeout,
@@ -694,6 +695,7 @@ fn every_counter_rises_in_some_scene_whose_times_are_checked() {
         formatted,
         a_page_is_copied,
         two_reads_apart,
+        two_reads_in_a_row,
     ];
     let scenes = scenes::all().into_iter().map(|(_, run)| run).chain(more.iter().map(|scene| scene()));
     let mut silent: BTreeSet<String> =

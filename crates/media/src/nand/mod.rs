@@ -125,6 +125,7 @@ impl Nand {
             planes_per_command: 4,
             plane_groups: PlaneGroups::Neighbours,
             plane_reads: PlaneReads::Together,
+            cache_read: None,
         };
         Self::new(&Geometry::absent(), timing).expect("a nanosecond each is legal")
     }

@@ -65,6 +65,9 @@ pub struct NandTiming {
     pub plane_groups: PlaneGroups,
     /// Whether planes of a die read each by itself.
     pub plane_reads: PlaneReads,
+    /// Cache reads: what a page takes from the register it was sensed into to that from which it leaves (tRCBSY), where the part has
+    /// a second one in each plane and the array senses the next page meanwhile [ns].
+    pub cache_read: Option<Ns>,
 }
 
 /// How planes of a die read.
@@ -151,6 +154,13 @@ impl NandTiming {
         let of_slc = self.slc.iter().flat_map(|times| {
             [("slc_read", times.read, Ns(1)), ("slc_program", times.program, Ns(u64::from(self.program_pulses)))]
         });
+        if let Some(time) = self.cache_read
+            && let Some(&longest) = self.read.iter().max().filter(|&&longest| time > longest)
+        {
+            let message =
+                format!("is {time}, and a page is read in {longest} (nand.read): it would be there sooner without");
+            return Err(TimingError { key: "cache_read", message });
+        }
         for (key, time, least) in reads.chain(programs).chain(of_slc).chain(rest) {
             if time < least {
                 // A pulse shorter than a nanosecond would make two pulse boundaries coincide.

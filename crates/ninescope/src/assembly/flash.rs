@@ -115,10 +115,12 @@ pub fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
             PlaneReadsConfig::Together => PlaneReads::Together,
             PlaneReadsConfig::Independently => PlaneReads::Independently,
         },
+        cache_read: nand.cache_read.as_ref().map(ns),
     };
     check_planes_per_command(drive)?;
     check_any_page(drive)?;
     check_plane_reads(drive)?;
+    check_cache_read(drive)?;
     timing.check().map_err(|error| drive.error_at(&format!("nand.{}", error.key), &error.message))?;
     let cost = timing.suspend_recover + timing.resume_ramp;
     if drive.config.scheduler.suspend.chosen().build().is_some() && cost > timing.erase_loop {
@@ -203,6 +205,23 @@ fn check_plane_reads(drive: &LoadedDrive) -> Result<(), Error> {
     ];
     match others.into_iter().find(|(_, given)| *given) {
         Some((other, _)) => refused(&format!("which does not go with {other}")),
+        None => Ok(()),
+    }
+}
+
+/// A second register for what a die has read: not where each plane reads by itself, nor where what a die draws follows from the one
+/// thing that it does.
+fn check_cache_read(drive: &LoadedDrive) -> Result<(), Error> {
+    let nand = flash(drive)?;
+    if nand.cache_read.is_none() {
+        return Ok(());
+    }
+    let others = [
+        ("planes that read each by itself (nand.plane_reads)", nand.plane_reads != PlaneReadsConfig::Together),
+        ("what its parts draw ([power])", drive.config.power.is_some()),
+    ];
+    match others.into_iter().find(|(_, given)| *given) {
+        Some((other, _)) => Err(drive.error_at("nand.cache_read", &format!("is given, and does not go with {other}"))),
         None => Ok(()),
     }
 }

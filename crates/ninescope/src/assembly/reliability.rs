@@ -222,6 +222,11 @@ fn nand_code(drive: &LoadedDrive, table: &str, code: &EccSchemeConfig, geometry:
         );
         return Err(drive.error_at(&at("user_data"), &message));
     }
+    if scheme.holds_die() && drive.config.nand.as_ref().is_some_and(|nand| nand.cache_read.is_some()) {
+        let message =
+            "cannot be with nand.cache_read: what waits for a second register is to wait for the channel alone";
+        return Err(drive.error_at(&at("holds_die"), message));
+    }
     let parity = page / user * scheme.parity_bytes();
     if let Some(spare) = drive.config.nand.as_ref().and_then(|nand| nand.spare_size)
         && spare.0 < u64::from(parity)

@@ -175,6 +175,10 @@ pub struct NandConfig {
     /// How the planes of a die read; absent: together.
     #[serde(default, skip_serializing_if = "is_default")]
     pub plane_reads: PlaneReadsConfig,
+    /// Cache reads: a page moves for so long to a second register, from which it leaves while the next one is sensed (tRCBSY);
+    /// absent: it leaves from the register that it was sensed into [ns].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_read: Option<Duration>,
     /// Rated P/E cycles [count].
     #[serde(default)]
     #[schemars(transform = above_zero)]

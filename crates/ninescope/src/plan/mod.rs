@@ -186,9 +186,14 @@ impl Plan {
         &self.notes
     }
 
-    /// Whether planes of a die read each by itself.
-    pub fn planes_read_independently(&self) -> bool {
-        self.assembly.timing.as_ref().is_some_and(|timing| timing.plane_reads == PlaneReads::Independently)
+    /// What has dies do several things at a time, if anything does.
+    pub fn dies_do_several_things(&self) -> Option<&'static str> {
+        let timing = self.assembly.timing.as_ref()?;
+        match (timing.plane_reads, timing.cache_read) {
+            (PlaneReads::Independently, _) => Some("nand.plane_reads is \"independently\""),
+            (PlaneReads::Together, Some(_)) => Some("nand.cache_read is given"),
+            (PlaneReads::Together, None) => None,
+        }
     }
 
     /// Requests at its beginning that are not measured, as many as were asked for or as the lead-in takes.

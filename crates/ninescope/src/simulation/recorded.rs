@@ -24,11 +24,9 @@ impl RecordedSimulation {
     /// # Errors
     /// [`Error::Internal`] when a checked drive cannot be built, [`Error::Input`] where it is not known what dies do by themselves.
     pub fn of_plan(plan: Plan, beside: Option<Box<dyn Probe>>, settings: RecordSettings) -> Result<Self, Error> {
-        if plan.planes_read_independently() {
+        if let Some(why) = plan.dies_do_several_things() {
             let key = if settings.slowest > 0 { "explain_slowest" } else { "trace_window" };
-            return Err(Error::Input(format!(
-                "{key} tells what each die did, one thing at a time, and nand.plane_reads is \"independently\""
-            )));
+            return Err(Error::Input(format!("{key} tells what each die did, one thing at a time, and {why}")));
         }
         let watchers: Watchers = Pair(beside, Recorder::new(settings));
         Ok(Self(Simulation::<Watched>::of_plan(plan, Box::new(watchers))?))

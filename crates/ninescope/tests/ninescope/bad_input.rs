@@ -727,6 +727,22 @@ fn mistakes_about_two_memories_name_their_key() {
 }
 
 #[test]
+fn a_second_register_is_refused_where_it_makes_no_sense() {
+    assert!(result_of(&tiny_request(&["nand.cache_read=0ns"])).is_ok());
+    assert!(result_of(&tiny_request(&["nand.read=20us", "nand.cache_read=20us"])).is_ok(), "no gain, and no loss");
+    for (sets, wanted) in [
+        (&["nand.read=20us", "nand.cache_read=21us"][..], "is 21.000 us, and a page is read in 20.000 us (nand.read)"),
+        (&["nand.cache_read=-1us"], ""),
+        (&["nand.plane_reads=independently"], "is given, and does not go with planes that read each by itself"),
+        (&["power={die_read=\"60mW\"}"], "is given, and does not go with what its parts draw ([power])"),
+        (&["nand.ecc={policy=\"bch\",holds_die=true}"], "holds_die"),
+    ] {
+        let sets = [&["nand.cache_read=1us"][..], sets].concat();
+        expect(&tiny_request(&sets), &["nand.cache_read", wanted]);
+    }
+}
+
+#[test]
 fn planes_that_read_each_by_itself_are_refused_where_a_die_does_one_thing_at_a_time() {
     let with = |sets: &[&str]| tiny_request(&[&["nand.plane_reads=independently"][..], sets].concat());
     assert!(result_of(&with(&["ftl.frontier_planes=2"])).is_ok());

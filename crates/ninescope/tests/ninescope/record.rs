@@ -419,6 +419,14 @@ fn bad_settings_name_their_key() {
             format!("{key} tells what each die did, one thing at a time, and nand.plane_reads is \"independently\"");
         assert_eq!(message, Some(wanted));
     }
+    let mut request_of_cache = request(&json!({ "explain_slowest": 3 }));
+    request_of_cache["set"] = json!(["nand.cache_read=1us"]);
+    let request_of_cache = RunRequest::from_json(&request_of_cache.to_string()).expect("a legal request");
+    let plan = Plan::new(&request_of_cache).expect("a legal plan");
+    let settings = request_of_cache.record_settings().expect("settings");
+    let message = RecordedSimulation::of_plan(plan, None, settings).err().map(|error| error.to_string());
+    let wanted = "explain_slowest tells what each die did, one thing at a time, and nand.cache_read is given";
+    assert_eq!(message.as_deref(), Some(wanted));
     let message = crate::support::input_error(&request(&json!({ "explain_slowest": 3 })));
     assert!(message.contains("needs a run with a recorder") || message.contains("need a run with a recorder"));
 }

@@ -384,6 +384,7 @@ impl Default for Drive {
                 planes_per_command: 4,
                 plane_groups: PlaneGroups::Neighbours,
                 plane_reads: PlaneReads::Together,
+                cache_read: None,
             },
             engine: EngineConfig {
                 queue_depth: 1024,

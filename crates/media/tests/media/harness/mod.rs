@@ -43,6 +43,7 @@ pub fn timing() -> NandTiming {
         planes_per_command: 4,
         plane_groups: PlaneGroups::Neighbours,
         plane_reads: PlaneReads::Together,
+        cache_read: None,
     }
 }
 
