@@ -106,8 +106,8 @@ def test_reads_far_apart_wait_until_the_drive_is_awake():
         assert result.energy is not None
     of = resting.energy.states[0]
     assert resting.document["counters"]["power_wakes"] >= 99
-    assert resting.latency["read"].mean_ns == pytest.approx(
-        awake.latency["read"].mean_ns + 5e6 * resting.document["counters"]["power_wakes"] / 100, rel=1e-6
+    assert resting.latency.read.mean_ns == pytest.approx(
+        awake.latency.read.mean_ns + 5e6 * resting.document["counters"]["power_wakes"] / 100, rel=1e-6
     )
     assert resting.document["attribution"]["read"][0]["parts_ns"]["waking"] == pytest.approx(5e6, rel=0.02)
     # Of each gap all but the way in, and what lies before that, and the way out with the read.
