@@ -24,6 +24,7 @@ use crate::flash::{BufferLimits, Dropped, MergedWith, ReadFrom};
 use crate::host::{Limit, LinkMessage};
 use crate::mapping::{CacheChange, Mapping};
 use crate::meter::{Meter, Parts, Utilization, Waits};
+use crate::policies::refresh::RefreshReason;
 use crate::policies::trim::TrimConfig;
 use crate::policies::write_throttle::WriteThrottleConfig;
 use crate::power::Power;
@@ -403,8 +404,8 @@ pub enum Event<'a> {
     ScrubPassBegan,
     /// A pass of the scrubber has read everything that it is there for.
     ScrubPassEnded,
-    /// Garbage collection is to empty a group, because of its reads (`by_reads`) or the age of its data.
-    RefreshAsked { group: BlockGroup, by_reads: bool },
+    /// Garbage collection is to empty a group, so that its data is written anew.
+    RefreshAsked { group: BlockGroup, reason: RefreshReason },
     /// A command looked the entry of a unit up in a map that lies in flash; `hit`: it was in memory. Of several that were not
     /// it waits for the pages of the map that tell of them, unless it `goes_on`: then the entry is in memory at once, and its
     /// page is read beside.

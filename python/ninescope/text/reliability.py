@@ -34,10 +34,10 @@ def facts(reliability: Reliability) -> Iterator[tuple[str, str]]:
     if reliability.cache is not None:
         yield from _cache_facts(reliability.cache)
     yield from _corruption_facts(counters)
-    refreshed = counters.get("refreshes_by_reads", 0) + counters.get("refreshes_by_age", 0)
-    if refreshed:
-        by_reads, by_age = counters["refreshes_by_reads"], counters["refreshes_by_age"]
-        yield "refresh", f"{refreshed:,} block groups ({by_reads:,} by reads, {by_age:,} by age)"
+    reasons = {reason: counters.get(f"refreshes_by_{reason}", 0) for reason in ("reads", "age", "rate")}
+    if any(reasons.values()):
+        by_reason = ", ".join(f"{count:,} by {reason}" for reason, count in reasons.items() if count)
+        yield "refresh", f"{sum(reasons.values()):,} block groups ({by_reason})"
     if counters.get("scrub_page_reads"):
         passes = counters["scrub_passes"]
         yield "scrubber", f"{counters['scrub_page_reads']:,} pages read, {passes:,} passes ended"

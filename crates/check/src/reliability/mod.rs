@@ -561,7 +561,7 @@ impl ReliabilityBook {
             Event::ScrubPassBegan => self.scrub.pass_began(view),
             Event::ScrubPassEnded => self.scrub.pass_ended(view),
             Event::ErrorsDrawn { ppa, rber } => rates::drawn(view, ppa, self.refresh.since(view, ppa), rber),
-            Event::RefreshAsked { group, by_reads } => self.refresh.asked(view, group, by_reads),
+            Event::RefreshAsked { group, reason } => self.refresh.asked(view, group, reason),
             _ => Ok(()),
         }
     }
@@ -643,6 +643,7 @@ impl ReliabilityBook {
             ("scrub_passes", said.scrub_passes, self.scrub.passes),
             ("refreshes_by_reads", said.refreshes_by_reads, self.refresh.by_reads),
             ("refreshes_by_age", said.refreshes_by_age, self.refresh.by_age),
+            ("refreshes_by_rate", said.refreshes_by_rate, self.refresh.by_rate),
         ] {
             require!(counted == seen, Ledger, now, "reliability.{name} is {counted}, {seen} were seen");
         }

@@ -26,25 +26,37 @@ pub(super) enum Since {
     Then(Ns),
 }
 
+/// How often bits of a group fail after so many reads, and when its data is so old [ns].
+fn said(view: &View<'_>, group: BlockGroup, reads: f64, retention: f64) -> Option<f64> {
+    let part = reliability(view);
+    let suspensions = part.excess_suspensions(group);
+    let health = Health {
+        cycles: part.initial_cycles().saturating_add(view.ftl.group(group).erase_count),
+        retention: Ns(retention.max(0.0) as u64),
+        reads: reads.max(0.0) as u32,
+        suspensions,
+        verify_cycles: 0,
+    };
+    Some(part.error_model()?.rber(&health) + view.nand.added_rber(suspensions))
+}
+
+/// How often bits of a group fail now, at most.
+pub(super) fn of_group(view: &View<'_>, group: BlockGroup, since: Since) -> Option<f64> {
+    let reads = f64::from(view.ftl.group(group).reads_since_erase);
+    Some(said(view, group, reads, retention(reliability(view), since, view.now))? * (1.0 + ROUNDING))
+}
+
 /// The errors of a page were drawn by a raw bit error rate.
 pub(super) fn drawn(view: &View<'_>, ppa: Ppa, since: Since, rber: f64) -> Checked {
-    let part = reliability(view);
-    let Some(model) = part.error_model() else { return Ok(()) };
+    if reliability(view).error_model().is_none() {
+        return Ok(());
+    }
     let group = group_of(view.ftl.geometry(), ppa);
-    let record = view.ftl.group(group);
-    let retention = retention(part, since, view.now);
-    let suspensions = part.excess_suspensions(group);
+    let reads = f64::from(view.ftl.group(group).reads_since_erase);
+    let retention = retention(reliability(view), since, view.now);
     let said = |reads: f64, retention: f64| {
-        let health = Health {
-            cycles: part.initial_cycles().saturating_add(record.erase_count),
-            retention: Ns(retention.max(0.0) as u64),
-            reads: reads.max(0.0) as u32,
-            suspensions,
-            verify_cycles: 0,
-        };
-        (model.rber(&health) + view.nand.added_rber(suspensions)) * factor(view, group, ppa)
+        said(view, group, reads, retention).map_or(0.0, |rber| rber * factor(view, group, ppa))
     };
-    let reads = f64::from(record.reads_since_erase);
     let most = said(reads, retention) * (1.0 + ROUNDING);
     let least = said((reads - 1.0) * KEPT, (retention * KEPT).min(retention - AGE_STEP)) * (1.0 - ROUNDING);
     require!(

@@ -1,11 +1,12 @@
 //! Refresh: groups that are due are asked for once in each of their lives, and emptied.
 
 use ninescope_engine::View;
+use ninescope_engine::policies::refresh::RefreshReason;
 use ninescope_ftl::GroupState;
 use ninescope_kernel::Ns;
 use ninescope_model::{BlockGroup, Ppa};
 
-use super::rates::Since;
+use super::rates::{self, Since};
 use super::reliability;
 use crate::rule::{Checked, require};
 use crate::stripes::group_of;
@@ -30,6 +31,7 @@ pub struct Refresh {
     /// Since measuring began.
     pub by_reads: u64,
     pub by_age: u64,
+    pub by_rate: u64,
 }
 
 /// Whether garbage collection could choose a group.
@@ -92,22 +94,30 @@ impl Refresh {
     }
 
     /// The refresh of a group is asked for.
-    pub fn asked(&mut self, view: &View<'_>, id: BlockGroup, by_reads: bool) -> Checked {
+    pub fn asked(&mut self, view: &View<'_>, id: BlockGroup, reason: RefreshReason) -> Checked {
+        let since = self.since_group(id);
         let group = &mut self.groups[id.index()];
         let reads = view.ftl.group(id).reads_since_erase;
-        let due = reliability(view).refresh().is_some_and(|refresh| match (by_reads, group.programmed) {
-            (true, _) => refresh.is_due_by_reads(reads),
-            (false, Some(programmed)) if !group.was_there => refresh.is_due_by_age(view.now - programmed),
-            (false, _) => group.was_there,
+        let due = reliability(view).refresh().is_some_and(|refresh| match (reason, group.programmed) {
+            (RefreshReason::Reads, _) => refresh.is_due_by_reads(reads),
+            (RefreshReason::Age, Some(programmed)) if !group.was_there => refresh.is_due_by_age(view.now - programmed),
+            (RefreshReason::Age, _) => group.was_there,
+            (RefreshReason::Rate, _) => {
+                rates::of_group(view, id, since).is_some_and(|most| refresh.is_due_by_rate(most))
+            }
         });
         require!(
             due && !group.asked && is_candidate(view, id),
             Refresh,
             view.now,
-            "the refresh of group {id} is asked for (by its reads: {by_reads}), which is {group:?}"
+            "the refresh of group {id} is asked for ({reason:?}), which is {group:?}"
         );
         group.asked = true;
-        *(if by_reads { &mut self.by_reads } else { &mut self.by_age }) += 1;
+        *match reason {
+            RefreshReason::Reads => &mut self.by_reads,
+            RefreshReason::Age => &mut self.by_age,
+            RefreshReason::Rate => &mut self.by_rate,
+        } += 1;
         Ok(())
     }
 
@@ -119,7 +129,11 @@ impl Refresh {
 
     /// Since when there is what a group holds.
     pub(super) fn since(&self, view: &View<'_>, ppa: Ppa) -> Since {
-        let group = &self.groups[group_of(view.ftl.geometry(), ppa).index()];
+        self.since_group(group_of(view.ftl.geometry(), ppa))
+    }
+
+    fn since_group(&self, id: BlockGroup) -> Since {
+        let group = &self.groups[id.index()];
         match group.programmed {
             Some(programmed) if !group.was_there => Since::Then(programmed),
             _ => Since::TheStart,
@@ -131,7 +145,7 @@ impl Refresh {
     }
 
     pub fn measuring_began(&mut self) {
-        (self.by_reads, self.by_age) = (0, 0);
+        (self.by_reads, self.by_age, self.by_rate) = (0, 0, 0);
     }
 
     /// At the end what was asked for is done, unless the drive takes no more writes.

@@ -67,6 +67,8 @@ impl Wants {
             ("ftl.streams", "clean-apart") => "single",
             ("ftl.streams", _) if !self.streams => "single",
             ("ftl.map", _) if !self.map => "ideal",
+            // What goes by what is expected to fail is added to worlds that are there.
+            ("refresh", _) => "limits",
             ("ftl.trim", _) => ["at-once", "lazy"][usize::from(self.lazy_trims)],
             _ => drawn,
         }
@@ -164,9 +166,18 @@ pub(super) fn bytes_at(drive: &Table, key: &str) -> Option<u64> {
     value_at(drive, key)?.clone().try_into::<Bytes>().ok().map(|bytes| bytes.0)
 }
 
-/// Gives refresh one limit or both.
+/// Gives refresh one limit or both, or has it go by what is expected to fail.
 fn limits(dice: &mut Dice, drive: &mut Table) {
     if value_at(drive, "refresh").is_none() {
+        return;
+    }
+    let mut by_rate = dice.of("refresh by rate");
+    if by_rate.chance(30) && value_at(drive, "nand.errors").is_some() {
+        put_at(drive, "refresh.policy", "expected-errors");
+        put_at(drive, "refresh.rber", by_rate.one_of(&[1e-6, 1e-5, 1e-4, 1e-3, 1e-2]));
+        put_at(drive, "refresh.period", text(by_rate.time(6, 11)));
+    }
+    if value_at(drive, "refresh.policy").and_then(Value::as_str) == Some("expected-errors") {
         return;
     }
     let which = dice.small(1, 3);
@@ -392,6 +403,10 @@ fn sectors(dice: &mut Dice, drive: &mut Table, medium: &str) {
 
 /// Data is written anew faster than it grows old, or the drive would do nothing else; nor does it do nothing but look at ages.
 fn seldom_too_old(drive: &mut Table) {
+    if let Some(period) = time_at(drive, "refresh.period").filter(|_| value_at(drive, "refresh.rber").is_some()) {
+        // What is new may be due at once.
+        put_at(drive, "refresh.period", text(Duration(period.max(20_000_000_000 + time_to_rewrite(drive)))));
+    }
     let Some(retention) = time_at(drive, "refresh.retention") else { return };
     let retention = retention.max(20_000_000_000 + time_to_rewrite(drive));
     put_at(drive, "refresh.retention", text(Duration(retention)));

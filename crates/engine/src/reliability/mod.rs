@@ -199,6 +199,8 @@ pub struct ReliabilityCounters {
     pub refreshes_by_reads: u64,
     /// Groups whose refresh was asked for because of the age of their data.
     pub refreshes_by_age: u64,
+    /// Groups whose refresh was asked for because too many of their bits were expected to fail.
+    pub refreshes_by_rate: u64,
 }
 
 /// Units that hold other than what they should: a bit per logical unit each, none set on a drive in order.

@@ -160,7 +160,7 @@ impl Reliability {
     }
 
     /// The raw bit error rate of a group as it is now.
-    fn rber_of(&self, ground: Ground<'_>, group: BlockGroup) -> Option<f64> {
+    pub(super) fn rber_of(&self, ground: Ground<'_>, group: BlockGroup) -> Option<f64> {
         let health = self.health.as_ref()?;
         let record = ground.ftl.group(group);
         let cycles = self.initial_cycles.saturating_add(record.erase_count);

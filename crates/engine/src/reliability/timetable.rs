@@ -58,7 +58,7 @@ pub enum Appointment {
     },
     /// A pass of the scrubber begins.
     ScrubPass,
-    /// The ages of all groups are looked at.
+    /// All groups are looked at, whether they are to be refreshed.
     RefreshCheck,
     /// Units go wrong at once, or begin to, one after another.
     FirstCorruption,

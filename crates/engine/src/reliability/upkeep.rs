@@ -6,7 +6,8 @@ use ninescope_model::{BlockGroup, Pool, Ppa, Stream};
 
 use super::corruption::Corruption;
 use super::timetable::Appointment;
-use super::{NandCode, Reliability, ScrubPass};
+use super::{Ground, NandCode, Reliability, ScrubPass};
+use crate::policies::refresh::RefreshReason;
 use crate::run::Run;
 
 /// What the scrubber does next.
@@ -171,14 +172,24 @@ impl Reliability {
         due && !self.refresh_asked.get(group.index())
     }
 
-    /// Garbage collection will empty a group, because of its reads or the age of its data.
-    pub(crate) fn refresh_asked(&mut self, group: BlockGroup, by_reads: bool) {
-        self.refresh_asked.set(group.index());
-        self.counters.refreshes_by_reads += u64::from(by_reads);
-        self.counters.refreshes_by_age += u64::from(!by_reads);
+    /// The same by the share of its bits that is expected to fail.
+    pub(crate) fn is_due_by_rate(&self, ground: Ground<'_>, group: BlockGroup) -> bool {
+        let Some(refresh) = self.refresh.as_ref().filter(|refresh| refresh.goes_by_rate()) else { return false };
+        let due = self.rber_of(ground, group).is_some_and(|rber| refresh.is_due_by_rate(rber));
+        due && !self.refresh_asked.get(group.index())
     }
 
-    /// Notes when the ages of all groups are looked at next.
+    /// Garbage collection will empty a group.
+    pub(crate) fn refresh_asked(&mut self, group: BlockGroup, reason: RefreshReason) {
+        self.refresh_asked.set(group.index());
+        *match reason {
+            RefreshReason::Reads => &mut self.counters.refreshes_by_reads,
+            RefreshReason::Age => &mut self.counters.refreshes_by_age,
+            RefreshReason::Rate => &mut self.counters.refreshes_by_rate,
+        } += 1;
+    }
+
+    /// Notes when all groups are looked at next.
     pub(crate) fn note_refresh_check<Q: WakeQueue>(&mut self, run: &mut Run<Q>) {
         let period = self.refresh.as_ref().and_then(|refresh| refresh.check_period());
         if let Some(period) = period {

@@ -1,6 +1,7 @@
 //! From a drive description to its codes, its failing bits and what is done about them.
 
 use ninescope_ecc::{EccSchemeConfig, Scheme};
+use ninescope_engine::policies::refresh::RefreshPolicyConfig;
 use ninescope_engine::reliability::backing_store::BackingStoreConfig;
 use ninescope_engine::reliability::corruption::CorruptionConfig;
 use ninescope_engine::reliability::health::Ageing;
@@ -49,6 +50,10 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry, seed: u64) -> Result<Rel
             .map_err(|(key, message)| drive.error_at(format!("refresh.{key}").trim_end_matches('.'), &message))?;
         if nand.is_none() {
             return Err(drive.error_at("refresh", "is there, and the drive has no flash"));
+        }
+        if matches!(refresh, RefreshPolicyConfig::ExpectedErrors(_)) && of_nand.errors.is_none() {
+            let message = "goes by how many bits are expected to fail, which nobody says: give nand.errors";
+            return Err(drive.error_at("refresh.policy", message));
         }
     }
     if let Some(store) = backing_store {

@@ -246,6 +246,8 @@ fn mistakes_about_codes_name_their_key() {
         ("refresh={policy=\"limits\",reads=0}", &["refresh.reads"]),
         ("nand.retry=soft-sensing", &["--set nand.retry=soft-sensing", "LDPC"]),
         ("refresh={policy=\"limits\",retention=\"0s\"}", &["refresh.retention"]),
+        ("refresh={policy=\"expected-errors\",rber=0.7}", &["refresh.rber"]),
+        ("refresh={policy=\"expected-errors\",period=\"0s\"}", &["refresh.period"]),
         ("backing_store={read=\"8ms\",parallel=0}", &["backing_store.parallel is 0"]),
         ("backing_store={read=\"8ms\"}", &["backing_store", "nand.edc"]),
         ("ftl.streams=clean", &["ftl.streams", "clean-apart"]),

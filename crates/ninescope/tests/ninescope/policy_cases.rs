@@ -85,7 +85,7 @@ impl Setting {
 }
 
 /// Policies that have no defaults to run with, or none with which they come to act within so few requests.
-const WITH_PARAMETERS: [(&str, &str); 11] = [
+const WITH_PARAMETERS: [(&str, &str); 12] = [
     ("ftl.wear_leveling=threshold", "ftl.wear_leveling={policy=\"threshold\",cycles=1}"),
     ("ftl.wear_leveling=dual-pool", "ftl.wear_leveling={policy=\"dual-pool\",cycles=1}"),
     ("nand.wear_out=fixed", "nand.wear_out={policy=\"fixed\",cycles=1001.0}"),
@@ -96,6 +96,7 @@ const WITH_PARAMETERS: [(&str, &str); 11] = [
     ("ftl.map=pages", "ftl.map={policy=\"pages\",size=\"4KiB\"}"),
     ("ftl.map=runs", "ftl.map={policy=\"runs\",size=\"8KiB\"}"),
     ("refresh=limits", "refresh={policy=\"limits\",reads=20}"),
+    ("refresh=expected-errors", "refresh={policy=\"expected-errors\",rber=1e-6,period=\"20ms\"}"),
     ("scrub=periodic", "scrub={policy=\"periodic\",period=\"2ms\"}"),
 ];
 

@@ -75,7 +75,7 @@ impl<K: Kind> Device<K> {
             Appointment::Refetched { transaction } => self.read_refetched(transaction),
             Appointment::Prefetched { lpa, from } => self.heal(lpa, from),
             Appointment::ScrubPass => self.begin_scrub_pass(),
-            Appointment::RefreshCheck => self.check_ages(),
+            Appointment::RefreshCheck => self.check_groups(),
             Appointment::FirstCorruption => self.begin_corruption(),
             Appointment::TimedCorruption => self.corrupt_in_time(),
             Appointment::Corruption => self.corrupt_next(),

@@ -71,6 +71,10 @@ impl RefreshPolicy for Limits {
         self.retention.is_some_and(|limit| age.0 >= limit.0)
     }
 
+    fn is_due_by_rate(&self, _: f64) -> bool {
+        false
+    }
+
     fn check_period(&self) -> Option<Ns> {
         self.retention.map(|_| Ns(self.period.0))
     }

@@ -7,6 +7,7 @@ use ninescope_ecc::policies::ecc_scheme::crc::Crc;
 use ninescope_engine::WriteCompletion;
 use ninescope_engine::reliability::code::CodeCounters;
 use ninescope_engine::reliability::{NandCode, ReliabilityCounters};
+use ninescope_kernel::Ns;
 use ninescope_model::{Op, Parity, ParityOver, Source};
 use serde_json::json;
 
@@ -233,6 +234,21 @@ fn refreshed() -> Scene {
     }
 }
 
+/// All groups when too many of their bits are expected to fail: the tenth power of an age that grows from 72 to 78 minutes.
+fn expected_to_fail() -> Scene {
+    let mut drive = old_data_is_lost(Drive::with(|drive| drive.prepared = (0..16).collect()).with_ecc(bch()));
+    drive.reliability.nand.initial_age = Ns(72 * 60 * LATER);
+    let policy = json!({ "policy": "expected-errors", "rber": 2e-13, "period": "3min" });
+    drive.reliability.refresh = Some(policy_with(&policy));
+    let run = drive.run(vec![read(0, 0), read(7 * 60 * LATER, 8)]);
+    Scene {
+        run,
+        expected: ReliabilityCounters { ecc_units_read: 2, ecc_units_moved: 16, refreshes_by_rate: 2, ..none() },
+        ecc: CodeCounters { codewords: 2 + 16, encoded_codewords: 16, decoder_busy_ns: 18 * CLEAN, ..idle() },
+        edc: idle(),
+    }
+}
+
 /// Checksums of one bit over what is corrupt: what passes is wrong, and what is merged with it is from then on.
 fn wrong() -> Scene {
     let drive = Drive { reliability: Default::default(), ..cache() }.with_ecc(bch());
@@ -364,6 +380,7 @@ fn scenes() -> Vec<(&'static str, Scene)> {
         ("corruption met", corruption_met()),
         ("scrubbed", scrubbed()),
         ("refreshed", refreshed()),
+        ("expected to fail", expected_to_fail()),
         ("wrong", wrong()),
     ]
 }
@@ -436,6 +453,7 @@ fn fields(counters: &ReliabilityCounters) -> [(&'static str, u64); 38] {
         scrub_passes,
         refreshes_by_reads,
         refreshes_by_age,
+        refreshes_by_rate,
     } = *counters;
     [
         ("retried_reads", retried_reads),
@@ -476,6 +494,7 @@ fn fields(counters: &ReliabilityCounters) -> [(&'static str, u64); 38] {
         ("scrub_passes", scrub_passes),
         ("refreshes_by_reads", refreshes_by_reads),
         ("refreshes_by_age", refreshes_by_age),
+        ("refreshes_by_rate", refreshes_by_rate),
     ]
 }
 

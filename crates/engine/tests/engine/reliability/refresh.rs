@@ -1,12 +1,14 @@
-//! Refresh: groups that were read too often, or whose data is too old, are emptied; age and reads begin anew.
+//! Refresh: groups that were read too often, whose data is too old, or of whose bits too many are expected to fail, are emptied; age
+//! and reads begin anew.
 
 use ninescope_engine::policies::refresh::RefreshPolicyConfig;
+use ninescope_engine::reliability::health::Ageing;
 use ninescope_ftl::GroupState;
 use ninescope_kernel::Ns;
 use ninescope_model::{BlockGroup, Lpa, Op, Source};
 use serde_json::json;
 
-use crate::reliability::drives::{Coded, LATER, bch};
+use crate::reliability::drives::{Coded, LATER, bch, old_data_is_lost};
 use crate::scenario::{Drive, Event, Outcome, flush, policy_with, read, sectors, write, write_units};
 
 /// The default drive with three full groups, refreshed so.
@@ -130,6 +132,31 @@ fn new_data_is_refreshed_when_it_is_old_itself() {
     for unit in 0..24 {
         assert!(run.device.ftl().is_valid(run.place_of(unit)), "unit {unit}");
     }
+}
+
+/// Data of so many minutes at the start, of which bits fail with the tenth power of their age [days], refreshed at 2e-13: at 77.2 minutes.
+fn by_rate(minutes: u64, warmer: Option<f64>) -> Drive {
+    let mut drive =
+        old_data_is_lost(refreshed(&json!({ "policy": "expected-errors", "rber": 2e-13, "period": "3min" })));
+    drive.reliability.nand.initial_age = Ns(minutes * 60 * LATER);
+    let initial = Ns(minutes * 60 * LATER);
+    drive.reliability.nand.ageing = warmer.map(|factor| Ageing { initial, factor });
+    drive
+}
+
+#[test]
+fn groups_are_refreshed_when_too_many_bits_are_expected_to_fail() {
+    let until = |minutes: u64, warmer: Option<f64>| {
+        let run = by_rate(72, warmer).run(vec![read(0, 0), read(minutes * 60 * LATER, 0)]);
+        let counted = run.reliable();
+        assert_eq!((counted.refreshes_by_reads, counted.refreshes_by_age), (0, 0));
+        assert_eq!(counted.refreshes_by_rate, run.ftl().refreshed_groups);
+        counted.refreshes_by_rate
+    };
+    // At the look after three minutes they are 75 minutes old, after six 78: what was new then is not due again.
+    assert_eq!([5, 7, 60].map(|minutes| until(minutes, None)), [0, 3, 3]);
+    // Where an hour ages data by two, they are 78 minutes old after three.
+    assert_eq!([2, 5].map(|minutes| until(minutes, Some(2.0))), [0, 3]);
 }
 
 #[test]
