@@ -57,6 +57,8 @@ SHARES = {
 }
 """Of pages that do not decode: which share takes one attempt, two, and so on, at each of AGES."""
 AGES = (0, 30, 365)
+MEANWHILE = (365, 180, 90, 30, 0)
+"""How many days before they are read the parts of a drive were written."""
 BOLTZMANN = 8.617e-5
 
 
@@ -197,12 +199,54 @@ def retry_rows() -> Iterator[Row]:
             )
 
 
+def retry_by_age_rows() -> Iterator[Row]:
+    """Yield attempts by the age of the data, told by one run of a drive that holds data of several ages."""
+    rows = [{"cycles": cycles, "shares": list(shares)} for cycles, shares in SHARES.items()]
+    drive_of_ages = drive(
+        {
+            "errors": {"policy": "constant", "rber": 0.5},
+            "retry": {"policy": "table", "retention": [f"{days}d" for days in AGES], "rows": rows},
+            "initial_cycles": 3_000,
+            "initial_age": "1s",
+        }
+    )
+    # A megabyte is a block: what is there at the start is the oldest, and the rest is written as time passes.
+    parts = [
+        {"rw": "write", "bs": "16k", "size": "8m", "offset": f"{8 * part}m", "requests": 512}
+        | {"startdelay": f"{MEANWHILE[0] - days}d"}
+        for part, days in enumerate(MEANWHILE)
+        if part
+    ]
+    reads = {"rw": "randread", "bs": "16k", "size": f"{8 * len(MEANWHILE)}m", "iodepth": 4}
+    reads |= {"requests": 20_000, "startdelay": f"{MEANWHILE[0] * 86_400 + 2}s"}
+    found = drive_of_ages.run(ninescope.Workload.jobs(*parts, reads), prefill="full", seed=7).reliability
+    if found is None or len(found.reads_by_age) != len(MEANWHILE):
+        raise SystemExit("the drive does not hold data of as many ages as it should")
+    for of, days in zip(found.reads_by_age, reversed(MEANWHILE), strict=True):
+        yield f"{days} days", of.retries / of.retried, mean_attempts_at(days)
+
+
+def mean_attempts_at(days: float) -> float:
+    """Work out the mean number of attempts after 3,000 cycles: between two columns it changes linearly."""
+    means = [mean_attempts(list(shares)) for shares in SHARES[3_000]]
+    number = next(number for number, column in enumerate(AGES) if column >= days)
+    if AGES[number] == days:
+        return means[number]
+    (low, high), (less, more) = AGES[number - 1 : number + 1], means[number - 1 : number + 1]
+    return less + (more - less) * (days - low) / (high - low)
+
+
 TABLES = {
     "Wrong bits by P/E cycles": ("of new data", cycles_rows, ".3e"),
     "Wrong bits by age": ("of old data, not read", retention_rows, ".3e"),
     "Wrong bits by reads of the block": ("mean over all reads, after 3,000 cycles", reads_rows, ".3e"),
     "Days at 40 C of a day at another temperature": ("1.1 eV", temperature_rows, ".3f"),
     "Attempts to read again": ("of pages that do not decode at first", retry_rows, ".2f"),
+    "Attempts to read again, by one run": (
+        "after 3,000 cycles, of data that was written so long before",
+        retry_by_age_rows,
+        ".2f",
+    ),
 }
 
 

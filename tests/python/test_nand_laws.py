@@ -42,7 +42,7 @@ def rows(text: str) -> list[tuple[str, float, float]]:
 
 def test_drives_measure_what_the_laws_say(text):
     found = rows(text)
-    assert len(found) == 8 + 12 + 6 + 5 + 9
+    assert len(found) == 8 + 12 + 6 + 5 + 9 + 5
     wrong = [row for row in found if abs(row[1] / row[2] - 1) > 0.02]
     assert wrong == []
 
@@ -81,6 +81,13 @@ def test_retries_grow_with_wear_and_age_to_over_three(laws):
     for young, worn in zip(list(means.values()), list(means.values())[1:], strict=False):
         assert all(more > less for less, more in zip(young, worn, strict=True))
     assert means[3_000][-1] > 3
+
+
+def test_between_two_ages_the_mean_changes_linearly(laws):
+    # 2.5 after 30 days and 3.35 after 365; 150 of the 335 days between them are passed after 180.
+    assert laws.mean_attempts_at(30) == pytest.approx(2.5)
+    assert laws.mean_attempts_at(365) == pytest.approx(3.35)
+    assert laws.mean_attempts_at(180) == pytest.approx(2.5 + 0.85 * 150 / 335)
 
 
 def test_the_rows_of_the_tool_are_the_defaults_of_the_policy(laws):

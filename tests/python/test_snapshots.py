@@ -12,6 +12,7 @@ import pytest
 
 import ninescope
 from conftest import ROOT, command, quick_command
+from ninescope.text.reliability import facts
 
 DEMO = ROOT / "examples/drives/demo.toml"
 SMALL = ("--drive", DEMO, "--set", "geometry.blocks_per_plane=40")
@@ -345,6 +346,44 @@ def test_a_shelf_in_python_is_that_of_the_command(cli, small, tmp_path):
     ninescope.shelve(new, same, time="90d", celsius=55)
     twice, once = (aged.run(reads, prefill="full", from_snapshot=name) for name in (old, same))
     assert twice.reliability == once.reliability != shelved.reliability
+
+
+def test_reads_of_what_lay_on_a_shelf_and_of_what_was_written_since_are_told_apart(small, tmp_path):
+    new, old = tmp_path / "new.snapshot", tmp_path / "old.snapshot"
+    small.save_snapshot(new, prefill="full")
+    ninescope.shelve(new, old, time="365d")
+    worn = small.with_(
+        {
+            "nand.ecc": {"policy": "bch", "correctable": 8},
+            "nand.errors": {"policy": "constant", "rber": 0.5},
+            "nand.initial_cycles": 3000,
+            "nand.retry": {"policy": "table"},
+        }
+    )
+    writes = {"rw": "write", "bs": "16k", "size": "32m", "requests": 2048}
+    reads = {"rw": "randread", "bs": "16k", "size": "64m", "requests": 6_000, "startdelay": "5s"}
+    found = worn.run(ninescope.Workload.jobs(writes, reads), prefill="full", from_snapshot=old).reliability
+    assert found is not None
+    second, minute, year = 1_000_000_000, 60_000_000_000, 365 * 86_400_000_000_000
+    of_age = {of.from_ns: of for of in found.reads_by_age}
+    assert of_age[second].until_ns == minute
+    assert of_age[second].reads > 1_000
+    assert of_age[year].reads > 1_000
+    # The rows of the policy's own table after 3,000 cycles: of new data, and of data a year old.
+    for begins, shares in ((second, (0.6, 0.3, 0.1)), (year, (0.05, 0.15, 0.35, 0.3, 0.15))):
+        of = of_age[begins]
+        assert (of.attempts[0], of.retried, of.undecoded, of.soft) == (0, of.reads, 0, 0)
+        assert len(of.attempts) == len(shares) + 1
+        for share, count in zip(shares, of.attempts[1:], strict=True):
+            deviation = (of.reads * share * (1 - share)) ** 0.5
+            assert abs(count - of.reads * share) < 4 * deviation
+        assert of.mean_attempts == of.mean_attempts_of_retried == of.retries / of.reads
+    assert sum(of.reads for of in found.reads_by_age) == sum(of.reads for of in found.reads_by_wear)
+    assert sum(of.retries for of in found.reads_by_age) == found.counters["retries"]
+    assert [of.from_cycles for of in found.reads_by_wear] == [3_000]
+    lines = dict(facts(found))
+    assert lines["data 1 y to 3 y old"].startswith(f"{of_age[year].reads:,} page reads, 3.")
+    assert lines["data 1 s to 1 min old"].endswith("attempts each, 3 at most")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ninescope.result.stored import known_keys
@@ -67,6 +67,39 @@ class CacheUse:
 
 
 @dataclasses.dataclass(frozen=True)
+class ReadsOfClass:
+    """Page reads of flash whose data was of an age, or whose block was of a wear, of one class."""
+
+    reads: int
+    retried: int
+    """Reads that took an attempt or more."""
+    retries: int
+    """Attempts to read again, of all of them."""
+    mean_attempts: float
+    """Attempts per read, those without any included."""
+    soft: int
+    """Reads that were decoded by more than one bit of a cell."""
+    undecoded: int
+    """Reads that did not decode at last."""
+    attempts: tuple[int, ...]
+    """How many reads took no attempt, one, two, and so on."""
+    from_ns: int | None = None
+    """The least age of the class, at the temperature at which ages are told; None in a class of wear."""
+    until_ns: int | None = None
+    """The age at which the next class begins; None in the last one."""
+    mean_age_ns: float | None = None
+    from_cycles: int | None = None
+    """The fewest P/E cycles of the class; None in a class of age."""
+    until_cycles: int | None = None
+    mean_cycles: float | None = None
+
+    @property
+    def mean_attempts_of_retried(self) -> float | None:
+        """Attempts per read that took one or more; None without any."""
+        return self.retries / self.retried if self.retried else None
+
+
+@dataclasses.dataclass(frozen=True)
 class Reliability:
     """Codes and failing bits of a drive."""
 
@@ -75,6 +108,10 @@ class Reliability:
     counters: Mapping[str, int]
     cache: CacheUse | None
     """None where clean data is not kept apart."""
+    reads_by_age: tuple[ReadsOfClass, ...] = ()
+    """Page reads of flash by how old what they read was; classes without any are left out."""
+    reads_by_wear: tuple[ReadsOfClass, ...] = ()
+    """The same by the P/E cycles of the blocks."""
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Reliability | None:
@@ -87,4 +124,10 @@ class Reliability:
             codes={name: known_keys(CodeUse, values) for name, values in stored["codes"].items()},
             counters=stored["counters"],
             cache=None if cache is None else known_keys(CacheUse, cache),
+            reads_by_age=_classes(stored.get("reads_by_age", ())),
+            reads_by_wear=_classes(stored.get("reads_by_wear", ())),
         )
+
+
+def _classes(stored: Iterable[Mapping[str, Any]]) -> tuple[ReadsOfClass, ...]:
+    return tuple(known_keys(ReadsOfClass, {**of, "attempts": tuple(of["attempts"])}) for of in stored)

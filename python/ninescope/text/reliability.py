@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from ninescope.result.reliability import CacheUse, CodeUse, Reliability
+from ninescope.result.reliability import CacheUse, CodeUse, ReadsOfClass, Reliability
 
 CODES = {
     "nand": "flash, ECC",
@@ -13,6 +13,8 @@ CODES = {
     "storage_scm": "storage-type SCM",
 }
 """Which code of the drive, by key."""
+DAY = 86_400_000_000_000
+"""[ns]"""
 
 
 def facts(reliability: Reliability) -> Iterator[tuple[str, str]]:
@@ -22,6 +24,7 @@ def facts(reliability: Reliability) -> Iterator[tuple[str, str]]:
             yield f"code ({CODES.get(name, name)})", _code_words(code)
     counters = reliability.counters
     yield from _read_again(counters)
+    yield from _by_age(reliability.reads_by_age)
     lost = [
         (counters.get("reads_reported", 0), "host reads reported an error"),
         (counters.get("units_lost", 0), "units lost in moves and merges"),
@@ -79,6 +82,34 @@ def _read_again(counters: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     failed = counters.get("failed_reads", 0)
     if failed:
         yield "given up", f"{failed:,} page reads"
+
+
+def _by_age(classes: Sequence[ReadsOfClass]) -> Iterator[tuple[str, str]]:
+    """Yield a line for each class of age, where anything was read again or not decoded."""
+    if not any(of.retried or of.undecoded for of in classes):
+        return
+    for of in classes:
+        words = f"{of.reads:,} page reads, {of.mean_attempts:.2f} attempts each"
+        words += f", {len(of.attempts) - 1} at most" if of.retried else ""
+        words += f", {of.soft:,} decoded softly" if of.soft else ""
+        words += f", {of.undecoded:,} not decoded" if of.undecoded else ""
+        yield f"data {_age_words(of)}", words
+
+
+def _age_words(of: ReadsOfClass) -> str:
+    """Return how old the data of a class of age is: from which age on, and up to which."""
+    if of.until_ns is None:
+        return f"of {_whole(of.from_ns or 0)} and more"
+    if not of.from_ns:
+        return f"under {_whole(of.until_ns)} old"
+    return f"{_whole(of.from_ns)} to {_whole(of.until_ns)} old"
+
+
+def _whole(ns: int) -> str:
+    """Write an age at which a class begins, with the largest unit of which it is a whole number."""
+    units = (("y", 365 * DAY), ("d", DAY), ("h", DAY // 24), ("min", DAY // 1440), ("s", DAY // 86_400))
+    unit, size = next((unit, size) for unit, size in (*units, ("ns", 1)) if ns % size == 0)
+    return f"{ns // size} {unit}"
 
 
 def _cache_facts(cache: CacheUse) -> Iterator[tuple[str, str]]:

@@ -201,7 +201,7 @@ impl ReliabilityBook {
     pub fn ended(&mut self, view: &View<'_>, command: &FlashCommand) -> Checked {
         let geometry = view.ftl.geometry();
         match command.kind {
-            CommandKind::Read => self.reads.sensed(view, command)?,
+            CommandKind::Read => self.reads.sensed(view, command, |ppa| self.refresh.since(view, ppa))?,
             CommandKind::Program => {
                 for plane in command.addressed_planes().filter(|&plane| command.page[plane] == 0) {
                     let group = group_of_block(geometry, command.die, plane, command.block[plane]);
@@ -585,6 +585,7 @@ impl ReliabilityBook {
     pub fn finished(&self, view: &View<'_>) -> Checked {
         let now = view.now;
         self.reads.finished(view, &self.heals)?;
+        self.reads.ages.finished(view)?;
         require!(self.sectors.is_empty(), Leftover, now, "sectors were never decoded: {:?}", self.sectors);
         if self.knows_units {
             self.heals.finished(view)?;

@@ -4,6 +4,7 @@
 //! the moment its decoder says so; nobody gets anything of it before. Units are known where the probe follows data.
 
 mod again;
+pub(super) mod ages;
 mod rebuild;
 
 use std::collections::BTreeMap;
@@ -17,9 +18,11 @@ use ninescope_model::{Lpa, Ppa, Source};
 use super::corruption::{Copy, Corruption, Told, first_codeword};
 use super::decoders::Decoding;
 use super::heals::Heals;
+use super::rates::Since;
 use super::{code_of, reliability};
 use crate::rule::{Checked, Rule, require};
 use again::senses_as_the_retry_wants;
+use ages::{Ages, Life};
 use rebuild::Rest;
 
 pub use rebuild::Rebuilt;
@@ -123,6 +126,8 @@ struct PageRead {
     fetched_until: Ns,
     /// How often measuring had begun when it was sensed.
     epoch: u32,
+    /// How old what it read was then, and how worn the block.
+    life: Life,
 }
 
 /// What is known of an access that was decoded.
@@ -182,6 +187,8 @@ pub struct PageReads {
     /// Units that are fetched for host reads, and when they are there [ns].
     arriving: Vec<(Ns, Lpa, Ppa)>,
     epoch: u32,
+    /// Those that were sensed for the last time, since measuring began.
+    pub ages: Ages,
 }
 
 fn bits(mask: u32) -> impl Iterator<Item = usize> {
@@ -247,8 +254,8 @@ impl PageReads {
         &mut self.host[slot as usize]
     }
 
-    /// A read command ended: its pages are in their registers.
-    pub fn sensed(&mut self, view: &View<'_>, command: &FlashCommand) -> Checked {
+    /// A read command ended: its pages are in their registers. Since when there is what a page holds is told by `since`.
+    pub(super) fn sensed(&mut self, view: &View<'_>, command: &FlashCommand, since: impl Fn(Ppa) -> Since) -> Checked {
         self.just_sensed.clear();
         for plane in command.addressed_planes() {
             let index = command.transaction[plane];
@@ -261,6 +268,7 @@ impl PageReads {
             read.units.clear();
             (read.left, read.fetched, read.fetched_until, read.epoch) = (0, 0, Ns::ZERO, self.epoch);
             read.units_per_page = view.ftl.geometry().units_per_page();
+            read.life = Life::of(view, read.ppa, since(read.ppa));
             self.just_sensed.push(index);
             if read.source == Source::Scrub && read.attempt == 0 {
                 self.scrubbed.push(index);
@@ -413,6 +421,9 @@ impl PageReads {
         }
         let measured = read.epoch == self.epoch;
         let PageRead { ppa, slot, sensed, .. } = *read;
+        if measured && !repeats {
+            self.ages.count(read.life, read.attempt, read.failed == 0);
+        }
         let decoded = Decoded { ppa, slot, units: told_of(read, open), sensed, measured, repeats, is_rebuilt };
         if read.failed == 0 {
             self.settle(transaction, decoding.until, 0);
@@ -632,6 +643,7 @@ impl PageReads {
 
     pub fn measuring_began(&mut self) {
         self.epoch += 1;
+        self.ages = Ages::default();
     }
 
     pub fn finished(&self, view: &View<'_>, heals: &Heals) -> Checked {

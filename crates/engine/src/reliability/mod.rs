@@ -12,6 +12,7 @@ pub mod corruption;
 mod decoders;
 pub mod die_rebuild;
 pub mod health;
+pub mod read_ages;
 mod rebuild;
 mod recovery;
 mod sense;
@@ -34,6 +35,7 @@ use code::{Code, Decoded};
 use corruption::{Corruption, CorruptionConfig};
 use die_rebuild::{DieRebuild, DieRebuildConfig};
 use health::{Ageing, GroupAges, GroupHealth};
+use read_ages::ReadsByAge;
 use rebuild::Rebuild;
 use timetable::Timetable;
 use variation::{Variation, VariationConfig};
@@ -348,6 +350,7 @@ pub struct Reliability {
     refresh_asked: BitTable,
     timetable: Timetable,
     counters: ReliabilityCounters,
+    reads_by_age: ReadsByAge,
     /// The first timers are noted, and what is corrupt from the start is.
     started: bool,
     /// It was noticed that nothing more comes from the host: timers are void.
@@ -451,6 +454,7 @@ impl Reliability {
             refresh_asked: BitTable::new(geometry.groups() as usize),
             timetable: Timetable::with_capacity(transactions + 8),
             counters: ReliabilityCounters::default(),
+            reads_by_age: ReadsByAge::default(),
             started: false,
             host_ended: false,
             rebuilds: geometry.parity.map(|_| Vec::new()),
@@ -462,6 +466,11 @@ impl Reliability {
     /// What was counted.
     pub fn counters(&self) -> &ReliabilityCounters {
         &self.counters
+    }
+
+    /// How many attempts reads of flash took, by the age of what they read and by wear.
+    pub fn reads_by_age(&self) -> &ReadsByAge {
+        &self.reads_by_age
     }
 
     /// A code of the flash.
@@ -558,6 +567,7 @@ impl Reliability {
             corruptions_erased: before.corruptions_erased,
             ..ReliabilityCounters::default()
         };
+        self.reads_by_age.clear();
         let codes = self.nand.iter_mut().flatten();
         let codes = codes.chain(self.scm.iter_mut().flatten().map(|of_medium| &mut of_medium.code));
         codes.for_each(|code| code.counters = Default::default());

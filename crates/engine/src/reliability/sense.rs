@@ -60,6 +60,10 @@ impl Reliability {
         if self.will_be_read_again(&transaction, index) {
             return Afterwards::ReadAgain;
         }
+        if self.nand[code as usize].is_some() {
+            let life = self.wear_and_retention(ground, transaction.ppa());
+            self.reads_by_age.count(life, transaction.attempts, decoded.failed == 0);
+        }
         if self.will_be_rebuilt(&transaction, index) { Afterwards::Rebuilt } else { Afterwards::Nothing }
     }
 

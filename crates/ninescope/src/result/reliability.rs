@@ -1,7 +1,9 @@
 //! What codes found, what was done about it, and what a cache-oriented drive came to, as JSON.
 
 use ninescope_engine::Seen;
+use ninescope_engine::policies::read_retry::ReadRetry;
 use ninescope_engine::reliability::code::Code;
+use ninescope_engine::reliability::read_ages::{AGES, CYCLES, ReadsOfClass};
 use ninescope_engine::reliability::{NandCode, Reliability};
 use serde_json::{Map, Value, json};
 
@@ -30,7 +32,55 @@ pub fn section(device: &Seen<'_>) -> Result<Option<Value>, Error> {
     if device.ftl.knows_clean() {
         section["cache"] = cache(part);
     }
+    if part.nand_code(NandCode::Ecc).or(part.nand_code(NandCode::Edc)).is_some() {
+        section["reads_by_age"] = reads_by_age(part);
+        section["reads_by_wear"] = reads_by_wear(part);
+    }
     Ok(Some(section))
+}
+
+/// Reads of flash by the age of what they read, class by class; those without any are left out.
+fn reads_by_age(part: &Reliability) -> Value {
+    let classes = part.reads_by_age().by_age.iter().enumerate().filter(|(_, class)| class.reads() > 0);
+    classes
+        .map(|(number, class)| {
+            let mut entry = attempts_of(class, part);
+            entry["from_ns"] = json!(AGES[number].0);
+            entry["until_ns"] = json!(AGES.get(number + 1).map(|until| until.0));
+            entry["mean_age_ns"] = json!(class.sum as f64 / class.reads() as f64);
+            entry
+        })
+        .collect()
+}
+
+/// The same by the P/E cycles of the blocks that they lay in.
+fn reads_by_wear(part: &Reliability) -> Value {
+    let classes = part.reads_by_age().by_wear.iter().enumerate().filter(|(_, class)| class.reads() > 0);
+    classes
+        .map(|(number, class)| {
+            let mut entry = attempts_of(class, part);
+            entry["from_cycles"] = json!(CYCLES[number]);
+            entry["until_cycles"] = json!(CYCLES.get(number + 1));
+            entry["mean_cycles"] = json!(class.sum as f64 / class.reads() as f64);
+            entry
+        })
+        .collect()
+}
+
+/// How many attempts the reads of a class took: of `attempts` the first number is of those that were not read again.
+fn attempts_of(class: &ReadsOfClass, part: &Reliability) -> Value {
+    let (reads, retries) = (class.reads(), class.retries());
+    let retried = reads - class.by_attempts[0];
+    let most = class.by_attempts.iter().rposition(|&reads| reads > 0).unwrap_or(0);
+    json!({
+        "reads": reads,
+        "retried": retried,
+        "retries": retries,
+        "mean_attempts": retries as f64 / reads as f64,
+        "soft": if part.retry().is_some_and(ReadRetry::is_soft) { retried } else { 0 },
+        "undecoded": class.undecoded,
+        "attempts": class.by_attempts[..=most],
+    })
 }
 
 /// A code, and what its decoders did.

@@ -23,6 +23,11 @@ pub trait ReadRetry: Debug + Send {
         1
     }
 
+    /// Whether attempts are decoded softly, by more than one bit of a cell.
+    fn is_soft(&self) -> bool {
+        false
+    }
+
     /// What the decoder takes beyond a decode with errors [ns].
     fn more_decoding(&self, _attempt: u32) -> Ns {
         Ns::ZERO

@@ -80,6 +80,10 @@ impl ReadRetry for SoftSensing {
         self.senses.get(attempt as usize).copied().unwrap_or(1)
     }
 
+    fn is_soft(&self) -> bool {
+        true
+    }
+
     fn more_decoding(&self, attempt: u32) -> Ns {
         self.decode.get(attempt as usize).map_or(Ns::ZERO, |time| Ns(time.0))
     }

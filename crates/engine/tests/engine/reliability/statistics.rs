@@ -6,6 +6,7 @@ use ninescope_ecc::policies::ecc_scheme::bch::Bch;
 use ninescope_ecc::policies::ecc_scheme::crc::Crc;
 use ninescope_engine::reliability::code::CodeCounters;
 use ninescope_engine::reliability::health::Ageing;
+use ninescope_engine::reliability::read_ages::{AGES, CYCLES, ReadsOfClass};
 use ninescope_engine::reliability::variation::VariationConfig;
 use ninescope_engine::reliability::{NandCode, ReliabilityCounters};
 use ninescope_engine::{NoProbe, Plain};
@@ -15,7 +16,7 @@ use serde_json::json;
 
 use crate::common::generated;
 use crate::reliability::drives::{CORRUPTED, Coded, bch, coded, constant, crc, never_corrected};
-use crate::scenario::{Drive, UNIT_READ, policy_with, read, read_units};
+use crate::scenario::{Drive, UNIT_READ, policy_with, read, read_units, write_units};
 
 /// Four standard deviations: 6e-5.
 const SIGMAS: f64 = 4.0;
@@ -185,6 +186,74 @@ fn attempts_grow_with_cycles_and_age_as_their_table_says() {
         let seen: Vec<u64> = latencies.iter().filter(|(_, count)| *count > 20).map(|(time, _)| *time).collect();
         assert_eq!(seen, times, "{cycles} cycles, {days} days");
     }
+}
+
+/// The classes that have reads, by number: how many took so many attempts, how many did not decode, and the sum of what they are
+/// classed by.
+fn classes(all: &[ReadsOfClass]) -> Vec<(usize, Vec<(usize, u64)>, u64, u128)> {
+    let of = |class: &ReadsOfClass| {
+        let attempts = class.by_attempts.iter().copied().enumerate().filter(|&(_, reads)| reads > 0);
+        (attempts.collect(), class.undecoded, class.sum)
+    };
+    let told = all
+        .iter()
+        .map(of)
+        .enumerate()
+        .filter(|(_, (attempts, ..)): &(usize, (Vec<_>, u64, u128))| !attempts.is_empty());
+    told.map(|(number, (attempts, undecoded, sum))| (number, attempts, undecoded, sum)).collect()
+}
+
+#[test]
+fn reads_of_two_ages_are_told_apart_and_take_what_the_table_says() {
+    // One attempt for what is new, two for what is 100 days old and more, on a drive with 700 cycles behind it. Units 0 to 7 are old,
+    // 8 to 15 are written in the run and read 2 s later: classes 1 (1 s to 1 min), 7 (90 to 180 d) and 5 (500 to 1,000 cycles).
+    const DAY: u64 = 86_400_000_000_000;
+    const LATER: u64 = 2_000_000_000;
+    let table = json!({ "policy": "table", "retention": ["0s", "100d"], "rows": [
+        { "cycles": 0, "shares": [[1.0], [0.0, 1.0]] },
+    ] });
+    let reads = [0, 8, 1, 4, 9, 6, 12];
+    for warm_up in [0, 5] {
+        let mut drive = coded().with_errors(never_corrected()).with_retry(&table);
+        (drive.reliability.nand.initial_cycles, drive.reliability.nand.initial_age) = (700, Ns(100 * DAY));
+        drive.limits.warmup_requests = warm_up;
+        let writes = [write_units(0, 8, 4), write_units(1, 12, 4)];
+        let reads = reads.iter().zip(0..).map(|(&unit, number)| read(LATER + number * 10_000_000, unit));
+        let run = drive.run(writes.into_iter().chain(reads).collect());
+        // Two writes and the first three reads are warm-up, or nothing is.
+        let (new, old) = if warm_up == 0 { (3, 4) } else { (2, 2) };
+        let told = run.reliability().reads_by_age();
+        let by_age = classes(&told.by_age);
+        assert_eq!(by_age.len(), 2, "{by_age:?}");
+        assert_eq!((by_age[0].0, &by_age[0].1, by_age[0].2), (1, &vec![(1, new)], 0));
+        assert_eq!((by_age[1].0, &by_age[1].1, by_age[1].2), (7, &vec![(2, old)], 0));
+        // Ages from 100 days on, less than 3 s apart.
+        let (sum, least) = (by_age[1].3, u128::from(old) * u128::from(100 * DAY + LATER));
+        assert!((least..least + u128::from(old) * 1_000_000_000).contains(&sum), "{sum}");
+        assert_eq!(classes(&told.by_wear), [(5, vec![(1, new), (2, old)], 0, u128::from(new + old) * 700)]);
+        assert_eq!((told.by_age[7].reads(), told.by_age[7].retries()), (old, 2 * old));
+    }
+}
+
+#[test]
+fn reads_that_no_attempt_makes_good_are_told_in_their_class() {
+    let mut drive =
+        coded().with_errors(never_corrected()).with_retry(&json!({ "policy": "levels", "success": [0.0, 0.0] }));
+    drive.reliability.nand.initial_age = Ns(3_600_000_000_000);
+    let run = drive.run((0..3).map(|number| read(number * 10_000_000, number)).collect());
+    // An hour and some microseconds; of no cycles.
+    let told = run.reliability().reads_by_age();
+    let of_hours: Vec<_> =
+        classes(&told.by_age).into_iter().map(|(class, attempts, bad, _)| (class, attempts, bad)).collect();
+    assert_eq!(of_hours, [(3, vec![(2, 3)], 3)]);
+    assert_eq!(classes(&told.by_wear), [(0, vec![(2, 3)], 3, 0)]);
+}
+
+#[test]
+fn classes_of_age_and_wear_begin_where_they_say() {
+    assert!(AGES.is_sorted() && CYCLES.is_sorted());
+    assert_eq!((AGES[0], CYCLES[0]), (Ns(0), 0));
+    assert_eq!((AGES[4], AGES[9]), (Ns(86_400_000_000_000), Ns(365 * 86_400_000_000_000)));
 }
 
 #[test]
