@@ -132,6 +132,16 @@ TABLES: dict[str, dict[str, Any]] = {
     "nand.corruption": {"nand": {"corruption": {"initial_rber": 1e-6}}},
     "nand.temperature": {"nand": {"initial_age": "1d", "temperature": {"running": 40.0}}},
     "nand.variation": {"nand": {"variation": {"layers": [1.0, 1.2], "blocks": 0.1}}},
+    "nand.times": {
+        "nand": {
+            "times": {
+                "read_layers": [1.0, 1.2],
+                "program_layers": [1.1],
+                "wear": [{"cycles": 0, "program": 1.0, "erase": 1.5}],
+            },
+            "initial_cycles": 0,
+        }
+    },
     "nand.retry.rows": {
         "nand": {
             "retry": {

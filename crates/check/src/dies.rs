@@ -7,7 +7,7 @@ use ninescope_model::{DieId, Occupancy};
 
 use crate::marks::{Mark, Marks};
 use crate::page_types::PageTypesBook;
-use crate::part::{page_time, planes_fit};
+use crate::part::{erase_time, page_time, planes_fit};
 use crate::planes::PlaneBook;
 use crate::registers::RegisterBook;
 use crate::rule::{Checked, require};
@@ -223,17 +223,20 @@ impl Dies {
         let work = Work::of(command);
         planes_fit(view, command, marks)?;
         self.page_types.issued(view, command, marks)?;
-        if command.kind != CommandKind::Erase {
+        let (least, most) = if command.kind == CommandKind::Erase {
+            erase_time(view, command, segments)
+        } else {
             let needed = page_time(view, command, marks);
-            require!(
-                total == needed,
-                PulseTime,
-                now,
-                "die {id}: {:?} of page {} is to take {total} in the array, and its type takes {needed}",
-                command.kind,
-                command.first_page()
-            );
-        }
+            (needed, needed)
+        };
+        require!(
+            (least..=most).contains(&total),
+            PulseTime,
+            now,
+            "die {id}: {:?} of page {} is to take {total} in the array, and by type, layer and wear it takes {least} to {most}",
+            command.kind,
+            command.first_page()
+        );
         die.running = Operation { work, total, segments, done: Ns::ZERO, began: begins, suspensions: 0 };
         die.phase = Phase::Array;
         die.since = now;

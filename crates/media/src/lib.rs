@@ -15,6 +15,6 @@ pub mod scm;
 
 pub use nand::{
     CommandKind, DieState, Ended, EraseLoops, FlashCommand, IllegalCommand, LoopShares, Nand, NandTiming, Operation,
-    PageTypes, PlaneGroups, PlaneReads, Stagger, TimingError, Wear,
+    PageTypes, PlaneGroups, PlaneReads, Stagger, TimeFactors, TimingError, Wear, WearFactors,
 };
 pub use parameter::ParameterError;

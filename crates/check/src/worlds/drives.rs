@@ -134,6 +134,38 @@ pub(super) fn reads_are_cached(dice: &mut Dice, drive: &mut toml::Table) {
     }
 }
 
+/// What accesses take depends on layer and wear on some drives; no pulse of a program gets shorter than a nanosecond, and no erase
+/// shorter than it was, beside which suspensions were drawn.
+pub(super) fn times_vary(dice: &mut Dice, drive: &mut toml::Table) {
+    if value_at(drive, "nand").is_none() || !dice.chance(30) {
+        return;
+    }
+    let pulses = value_at(drive, "nand.program_pulses").and_then(toml::Value::as_integer).unwrap_or(1).cast_unsigned();
+    let programs = value_at(drive, "nand.program").and_then(toml::Value::as_array).into_iter().flatten();
+    let programs = programs.chain(value_at(drive, "nand.slc_program"));
+    let shortest = programs.filter_map(|time| time.clone().try_into::<Duration>().ok()).map(|time| time.0).min();
+    let least = if shortest.is_some_and(|time| time >= 8 * pulses) { 0.5 } else { 1.0 };
+    let pages = value_at(drive, "geometry.pages_per_block").and_then(toml::Value::as_integer).unwrap_or(1);
+    let mut layers = |least: f64| -> toml::Value {
+        let count = dice.small(0, 3).min(pages as u32);
+        (0..count).map(|_| toml::Value::from(dice.one_of(&[least, 1.0, 1.3, 2.5]))).collect::<Vec<_>>().into()
+    };
+    let mut section: toml::Table = [("read_layers", layers(1.0)), ("program_layers", layers(least))]
+        .map(|(key, of)| (key.to_owned(), of))
+        .into_iter()
+        .collect();
+    let mut row = |cycles: i64| {
+        let factors = [("program", dice.one_of(&[least, 1.0, 1.7])), ("erase", dice.one_of(&[1.0, 1.001, 2.0]))];
+        let mut row: toml::Table = factors.map(|(key, factor)| (key.to_owned(), factor.into())).into_iter().collect();
+        row.insert("cycles".to_owned(), cycles.into());
+        row
+    };
+    // A few erases already make a difference.
+    let wear = vec![row(0), row(7), row(1_000)];
+    section.insert("wear".to_owned(), wear.into());
+    put_at(drive, "nand.times", section);
+}
+
 /// Some orders by address go over the frontiers of a die as over dies.
 fn planes_as_die(dice: &mut Dice, drive: &mut toml::Table) {
     let planes = |key: &str| value_at(drive, key).and_then(toml::Value::as_integer);
@@ -364,6 +396,7 @@ fn nand(dice: &mut Dice) -> NandConfig {
         plane_groups: PlaneGroupsConfig::default(),
         plane_reads: PlaneReadsConfig::default(),
         cache_read: None,
+        times: None,
         endurance_cycles: None,
         bit_cost: None,
         initial_cycles: Some(dice.one_of(&[0, 1, 99, 250, 999, 5_000])),

@@ -96,6 +96,7 @@ impl Search<'_> {
             ("ftl", "gc_pages_in_flight"),
             ("tier", "migrations_in_flight"),
             ("nand", "cache_read"),
+            ("nand", "times"),
         ] {
             self.change(|drive| {
                 if let Some(table) = section_of(drive, section) {

@@ -603,6 +603,7 @@ mod tests {
             plane_groups: PlaneGroups::Neighbours,
             plane_reads: PlaneReads::Together,
             cache_read: None,
+            times: Default::default(),
         };
         let config = EngineConfig {
             queue_depth: 2,

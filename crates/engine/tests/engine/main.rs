@@ -54,6 +54,7 @@ mod suspend_sequences;
 mod tenants;
 mod throttle;
 mod tier_mechanisms;
+mod times;
 mod trims;
 mod volatile_cache;
 mod whole_erase;

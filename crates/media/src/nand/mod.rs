@@ -15,6 +15,7 @@ mod legality;
 mod operation;
 mod page_types;
 mod plane_reads;
+mod time_factors;
 mod timing;
 
 use ninescope_kernel::{Ns, Rate};
@@ -28,12 +29,14 @@ pub use erase_loops::{EraseLoops, LoopShares};
 pub use legality::IllegalCommand;
 pub use operation::Operation;
 pub use page_types::{PageTypes, Stagger};
+pub use time_factors::{ONE as FACTOR_ONE, TimeFactors, WearFactors};
 pub use timing::{NandTiming, PlaneGroups, PlaneReads, SLC_PAGE_TYPE, SlcTimes, TimingError};
 
 use block_table::{Block, BlockTable};
 use die::Die;
 use erase_loops::LoopTable;
 use plane_reads::ReadsByPlane;
+use time_factors::FactorTable;
 use timing::Durations;
 
 /// All dies and blocks of the drive.
@@ -83,7 +86,7 @@ impl Nand {
         let blocks = BlockTable::new(geometry);
         Ok(Self {
             durations: Durations::new(&timing, geometry)?,
-            mean_times: timing.mean_times(),
+            mean_times: timing.mean_times(0),
             dies: vec![Die::default(); geometry.dies() as usize],
             plane_reads: ReadsByPlane::new(timing.plane_reads, geometry),
             copied_from: vec![CopiedFrom::default(); geometry.dies() as usize],
@@ -126,6 +129,7 @@ impl Nand {
             plane_groups: PlaneGroups::Neighbours,
             plane_reads: PlaneReads::Together,
             cache_read: None,
+            times: TimeFactors::default(),
         };
         Self::new(&Geometry::absent(), timing).expect("a nanosecond each is legal")
     }
@@ -134,6 +138,7 @@ impl Nand {
     #[must_use]
     pub fn with_wear(mut self, wear: Wear, seed: u64) -> Self {
         self.wear = wear;
+        self.mean_times = self.timing.mean_times(wear.initial_cycles);
         self.erase_loops.vary(seed);
         self
     }
@@ -162,10 +167,48 @@ impl Nand {
 
     #[inline]
     fn array_phase(&self, command: &FlashCommand) -> (Ns, u32) {
+        if let Some(factors) = &self.durations.factors {
+            return self.phase_by_place(command, factors);
+        }
         if command.copies {
             return self.durations.copyback(self.copied_from(command.die).page, command.first_page());
         }
         self.durations.array_phase(command, self.erase_loops(command))
+    }
+
+    /// The same of a part whose times depend on layer and wear: as long as the slowest of its planes, loops as in the block that takes
+    /// most of them.
+    #[inline(never)]
+    fn phase_by_place(&self, command: &FlashCommand, factors: &FactorTable) -> (Ns, u32) {
+        let durations = &self.durations;
+        let senses = u64::from(command.more_senses) + 1;
+        let (mut total, mut segments) = (Ns::ZERO, 1);
+        for plane in command.addressed_planes() {
+            let (page, block) = (command.page[plane], command.block[plane]);
+            let (page_type, one_bit) = durations.type_of(command, page);
+            let cycles = || self.cycles(command.die, plane as u32, block);
+            let time = match command.kind {
+                CommandKind::Read => Ns(factors.read(durations.read_of(page_type), page, one_bit).0 * senses),
+                CommandKind::Program => {
+                    let program = factors.program(durations.program_of(page_type), (page, one_bit), cycles());
+                    if command.copies {
+                        let from = self.copied_from(command.die).page;
+                        factors.read(durations.read_of(self.page_type(from)), from, false) + program
+                    } else {
+                        segments = durations.program_pulses;
+                        program
+                    }
+                }
+                CommandKind::Erase => {
+                    let cycles = cycles();
+                    let loops = self.erase_loops.loops(self.blocks.index(command.die, plane, block), cycles);
+                    segments = segments.max(loops);
+                    factors.erase(durations.erase_of(loops), cycles)
+                }
+            };
+            total = total.max(time);
+        }
+        (total, segments)
     }
 
     /// What accesses take in the array, whichever page and block they are of [ns].

@@ -5,6 +5,7 @@ use ninescope_model::{Geometry, PLANES_MAX};
 
 use super::erase_loops::EraseLoops;
 use super::page_types::PageTypes;
+use super::time_factors::{FactorTable, ONE, TimeFactors, scaled};
 use super::{CommandKind, FlashCommand, MeanTimes};
 
 /// The most bits a cell stores, hence the most page types of a wordline.
@@ -68,6 +69,8 @@ pub struct NandTiming {
     /// Cache reads: what a page takes from the register it was sensed into to that from which it leaves (tRCBSY), where the part has
     /// a second one in each plane and the array senses the next page meanwhile [ns].
     pub cache_read: Option<Ns>,
+    /// By how much reads, programs and erases take longer by layer and by wear.
+    pub times: TimeFactors,
 }
 
 /// How planes of a die read.
@@ -138,7 +141,11 @@ impl NandTiming {
         if let Some(problem) = self.erase_loops.problem() {
             return error("erase_loops", problem);
         }
-        self.check_durations()
+        if let Some((key, problem)) = self.times.problem() {
+            return error(key, problem);
+        }
+        self.check_durations()?;
+        self.check_factors()
     }
 
     fn check_durations(&self) -> Result<(), TimingError> {
@@ -174,10 +181,57 @@ impl NandTiming {
         Ok(())
     }
 
-    /// What accesses take, whichever page and block they are of [ns].
-    pub(super) fn mean_times(&self) -> MeanTimes {
+    /// The same with the factors of layers and wear: a pulse or loop takes a nanosecond at least, and nothing takes too long.
+    fn check_factors(&self) -> Result<(), TimingError> {
+        let of_slc = |time: fn(&SlcTimes) -> Ns| self.slc.iter().map(time);
+        let reads: Vec<Ns> = self.read.iter().copied().chain(of_slc(|times| times.read)).collect();
+        let programs: Vec<Ns> = self.program.iter().copied().chain(of_slc(|times| times.program)).collect();
+        let erases = vec![Ns(self.erase_loop.0), self.erase_time_max()];
+        let pulses = Ns(u64::from(self.program_pulses));
+        let [of_reads, of_programs, of_erases] = self.times.extremes();
+        let of_program = if self.times.program_layers.is_empty() { "times.wear" } else { "times.program_layers" };
+        for (key, times, (least, most), parts) in [
+            ("times.read_layers", reads, of_reads, Ns(1)),
+            (of_program, programs, of_programs, pulses),
+            ("times.wear", erases, of_erases, Ns(1)),
+        ] {
+            let times = || times.iter().map(|time| u128::from(time.0));
+            let (one, error) = (u128::from(ONE), |message| Err(TimingError { key, message }));
+            let longest = times().max().unwrap_or(0) * u128::from(most) / one;
+            if longest > u128::from(ARRAY_TIME_MAX.0) {
+                return error(format!("makes {} s of a time, more than {ARRAY_TIME_MAX}", longest / 1_000_000_000));
+            }
+            let shortest = times().min().unwrap_or(0) * u128::from(least) / one;
+            if shortest < u128::from(parts.0) {
+                return error(format!("makes {shortest} ns of a time, it must be at least {parts}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What accesses take, whichever page and block they are of, where blocks have so many P/E cycles behind them [ns].
+    pub(super) fn mean_times(&self, cycles: u32) -> MeanTimes {
         let mean = |times: &[Ns]| Ns(times.iter().map(|time| time.0).sum::<u64>() / times.len().max(1) as u64);
-        MeanTimes { read: mean(&self.read), program: mean(&self.program), erase: self.erase_time_max() }
+        let (read, program, erase) = (mean(&self.read), mean(&self.program), self.erase_time_max());
+        if !self.times.is_used() {
+            return MeanTimes { read, program, erase };
+        }
+        let of_layers = |layers: &[u32]| {
+            let sum: u64 = layers.iter().map(|&factor| u64::from(factor)).sum();
+            sum.checked_div(layers.len() as u64).map_or(ONE, |mean| mean as u32)
+        };
+        let worn = self.times.of_wear(cycles);
+        MeanTimes {
+            read: scaled(read, [of_layers(&self.times.read_layers), ONE]),
+            program: scaled(program, [of_layers(&self.times.program_layers), worn.program]),
+            erase: scaled(erase, [worn.erase, ONE]),
+        }
+    }
+
+    /// One loop of an erase where it takes least time [ns].
+    pub fn shortest_erase_loop(&self) -> Ns {
+        let [.., (least, _)] = self.times.extremes();
+        Ns((u128::from(self.erase_loop.0) * u128::from(least) / u128::from(ONE)) as u64)
     }
 
     fn erase_time_max(&self) -> Ns {
@@ -190,12 +244,14 @@ impl NandTiming {
 pub(super) struct Durations {
     read: [Ns; TYPES],
     program: [Ns; TYPES],
+    /// By layer and wear, where anything depends on them.
+    pub(super) factors: Option<Box<FactorTable>>,
     /// Commands may say the type of their pages.
     types_are_told: bool,
     /// Which bit of its cells each page of a block is.
     page_types: Box<[u8]>,
     erase_loop: Ns,
-    program_pulses: u32,
+    pub(super) program_pulses: u32,
     command_address: Ns,
     channel_rate: Rate,
     pub(super) suspend_recover: Ns,
@@ -219,6 +275,7 @@ impl Durations {
         Ok(Self {
             read: by_type(&timing.read, timing.slc.map(|times| times.read)),
             program: by_type(&timing.program, timing.slc.map(|times| times.program)),
+            factors: FactorTable::new(&timing.times, geometry.pages_per_block),
             types_are_told: timing.any_page || timing.slc.is_some(),
             page_types: timing.page_types.of_block(geometry.pages_per_block, timing.read.len()),
             erase_loop: timing.erase_loop,
@@ -240,6 +297,26 @@ impl Durations {
     #[inline]
     pub(super) fn page_type(&self, page: u32) -> usize {
         self.page_types.get(page as usize).map_or(0, |&page_type| usize::from(page_type))
+    }
+
+    /// The type of a page of a command, and whether that is of a block of one bit in a cell.
+    pub(super) fn type_of(&self, command: &FlashCommand, page: u32) -> (usize, bool) {
+        match command.page_type.filter(|_| self.types_are_told) {
+            Some(page_type) => (usize::from(page_type) % TYPES, page_type == SLC_PAGE_TYPE),
+            None => (self.page_type(page), false),
+        }
+    }
+
+    pub(super) fn read_of(&self, page_type: usize) -> Ns {
+        self.read[page_type]
+    }
+
+    pub(super) fn program_of(&self, page_type: usize) -> Ns {
+        self.program[page_type]
+    }
+
+    pub(super) fn erase_of(&self, loops: u32) -> Ns {
+        Ns(self.erase_loop.0 * u64::from(loops))
     }
 
     /// A copyback is sent two commands, to read and to program.

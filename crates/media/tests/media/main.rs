@@ -6,3 +6,4 @@ mod every_command_in_every_state;
 mod harness;
 mod program_verify;
 mod scm;
+mod time_factors;

@@ -8,7 +8,7 @@ use ninescope_media::nand::{EraseLoops, LoopShares, NandTiming, PageTypes, Plane
 use ninescope_model::units::Duration;
 use ninescope_model::{Geometry, PLANES_MAX};
 
-use super::slc_cache;
+use super::{slc_cache, times};
 use crate::config::{
     EraseLoopsConfig, GeometryConfig, LoadedDrive, NandConfig, PageTypesConfig, PlaneGroupsConfig, PlaneReadsConfig,
     SuspendLimitConfig,
@@ -116,6 +116,7 @@ pub fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
             PlaneReadsConfig::Independently => PlaneReads::Independently,
         },
         cache_read: nand.cache_read.as_ref().map(ns),
+        times: times::factors(drive, nand, flash_shape(drive)?.pages_per_block)?,
     };
     check_planes_per_command(drive)?;
     check_any_page(drive)?;
@@ -123,12 +124,12 @@ pub fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
     check_cache_read(drive)?;
     timing.check().map_err(|error| drive.error_at(&format!("nand.{}", error.key), &error.message))?;
     let cost = timing.suspend_recover + timing.resume_ramp;
-    if drive.config.scheduler.suspend.chosen().build().is_some() && cost > timing.erase_loop {
+    if drive.config.scheduler.suspend.chosen().build().is_some() && cost > timing.shortest_erase_loop() {
         let key = if timing.suspend_recover >= timing.resume_ramp { "suspend_recover" } else { "resume_ramp" };
         let message = format!(
             "makes a suspension cost {cost} (suspend_recover and resume_ramp), more than the erase loop of {} \
              (nand.erase_loop) that it interrupts",
-            timing.erase_loop
+            timing.shortest_erase_loop()
         );
         return Err(drive.error_at(&format!("nand.{key}"), &message));
     }
@@ -264,6 +265,8 @@ pub fn wear(drive: &LoadedDrive) -> Result<Wear, Error> {
             Some(("scheduler.suspend", format!("`{}`", suspend.name())))
         } else if let EraseLoopsConfig::ByWear(_) = nand.erase_loops {
             Some(("nand.erase_loops", "a number of loops by wear".to_owned()))
+        } else if nand.times.as_ref().is_some_and(|times| !times.wear.is_empty()) {
+            Some(("nand.times.wear", "a factor by wear".to_owned()))
         } else {
             None
         };

@@ -21,6 +21,7 @@ mod scm;
 mod shelf;
 mod slc_cache;
 mod tier;
+mod times;
 mod translation;
 mod whole_erase;
 mod zones;

@@ -179,6 +179,9 @@ pub struct NandConfig {
     /// absent: it leaves from the register that it was sensed into [ns].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_read: Option<Duration>,
+    /// By how much reads, programs and erases take longer or shorter by layer and by wear; absent: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<TimesSection>,
     /// Rated P/E cycles [count].
     #[serde(default)]
     #[schemars(transform = above_zero)]
@@ -251,6 +254,42 @@ pub struct NandConfig {
     /// Dies that fail as a whole; absent: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub die_failures: Vec<DieFailureSection>,
+}
+
+/// By how much accesses take longer or shorter than `nand.read`, `nand.program` and `nand.erase_loop` say: by the product of these
+/// factors, each 0.01 to 100.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TimesSection {
+    /// Of tR, from the first layer of a block to its last, each of as many pages; absent: 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub read_layers: Vec<f64>,
+    /// Of tPROG, likewise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub program_layers: Vec<f64>,
+    /// By P/E cycles of the block, rows ascending; between two rows factors change linearly.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wear: Vec<WearTimes>,
+}
+
+/// Factors of a block after so many P/E cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WearTimes {
+    /// P/E cycles [count].
+    pub cycles: u32,
+    /// Of tPROG; absent: 1.
+    #[serde(default = "factor_of_one")]
+    #[schemars(range(min = 0.01, max = 100))]
+    pub program: f64,
+    /// Of each loop of an erase; absent: 1.
+    #[serde(default = "factor_of_one")]
+    #[schemars(range(min = 0.01, max = 100))]
+    pub erase: f64,
+}
+
+fn factor_of_one() -> f64 {
+    1.0
 }
 
 /// What a read brings over the channel of a unit that is asked for in part.

@@ -729,6 +729,30 @@ fn mistakes_about_two_memories_name_their_key() {
 }
 
 #[test]
+fn times_by_layer_and_wear_name_their_key() {
+    assert!(result_of(&tiny_request(&["nand.times={read_layers=[1.0,1.2],wear=[{cycles=5,erase=1.5}]}"])).is_ok());
+    for (set, wanted) in [
+        ("nand.times={}", &["nand.times says nothing", "read_layers"][..]),
+        ("nand.times={layers=[1.0]}", &["nand.times", "layers"]),
+        ("nand.times={read_layers=[1.0,0.0]}", &["nand.times.read_layers has the factor 0", "0.01 and 100"]),
+        ("nand.times={program_layers=[nan]}", &["nand.times.program_layers has the factor NaN"]),
+        ("nand.times={program_layers=[1,1,1,1,1,1,1,1,1]}", &["nand.times.program_layers has 9 values", "8 pages"]),
+        ("nand.times={wear=[{cycles=0,erase=101.0}]}", &["nand.times.wear has the factor 101"]),
+        ("nand.times={wear=[{cycles=7},{cycles=7}]}", &["nand.times.wear has 7 cycles after 7", "ascend"]),
+        ("nand.times={wear=[{cycles=4000000000}]}", &["nand.times.wear has 4000000000 cycles, at most 10000000"]),
+        ("nand.times={wear=[{program=1.0}]}", &["nand.times", "cycles"]),
+        ("nand.times={wear=[{cycles=0,erase=0.02}]}", &["nand.erase_loop", "suspension"]),
+    ] {
+        let sets = [set, "scheduler.suspend=immediate"];
+        expect(&tiny_request(&sets), wanted);
+    }
+    expect(
+        &with_text("initial_cycles = 0", "times = { wear = [{ cycles = 0 }] }"),
+        &["nand.times.wear", "a factor by wear needs the P/E cycles", "nand.initial_cycles"],
+    );
+}
+
+#[test]
 fn a_second_register_is_refused_where_it_makes_no_sense() {
     assert!(result_of(&tiny_request(&["nand.cache_read=0ns"])).is_ok());
     assert!(result_of(&tiny_request(&["nand.read=20us", "nand.cache_read=20us"])).is_ok(), "no gain, and no loss");

@@ -385,6 +385,7 @@ impl Default for Drive {
                 plane_groups: PlaneGroups::Neighbours,
                 plane_reads: PlaneReads::Together,
                 cache_read: None,
+                times: Default::default(),
             },
             engine: EngineConfig {
                 queue_depth: 1024,

@@ -44,6 +44,7 @@ pub fn timing() -> NandTiming {
         plane_groups: PlaneGroups::Neighbours,
         plane_reads: PlaneReads::Together,
         cache_read: None,
+        times: Default::default(),
     }
 }
 
