@@ -57,6 +57,11 @@ def lower_pages_alone(document: Document) -> bool:
     return bool(document["latency"]["write"]["max_ns"] < 1_000_000)
 
 
+def first_layer_is_slower(document: Document) -> bool:
+    """Pages of the first quarter of a block are programmed in 1.1 of 350 us, when the drive is new."""
+    return bool(document["latency"]["write"]["min_ns"] >= 385_000)
+
+
 def on_own_channels(document: Document) -> bool:
     """What the host says of two kinds decides where they go, and hardly any of it goes elsewhere."""
     ftl = document["ftl"]
@@ -128,6 +133,7 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
     "fdp": ("flash-cache", "steady", [some("fdp", "statistics", "media_bytes_written")]),
     "firmware-cores": (job("randread", "4k", 4000), "none", [some("firmware", "counters", "waits")]),
     "in-turns": (job("randwrite", "16k", 4000), "steady", [some("counters", "channel_waits")]),
+    "layers-and-wear": (job("write", "16k", 60, iodepth=1, fua=1.0), "none", [first_layer_is_slower]),
     "lazy-trims": (
         "writes-and-trims",
         "steady",
