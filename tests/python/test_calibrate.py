@@ -18,7 +18,8 @@ pytest.importorskip("optuna")
 from ninescope import ConfigError, Drive, Workload
 from ninescope.lab.calibrate import Calibration, DeviceFile, calibrate, tried
 from ninescope.lab.calibrate.linear import said
-from ninescope.lab.calibrate.text import markdown
+from ninescope.lab.calibrate.record import Fitted, Other
+from ninescope.lab.calibrate.text import markdown, said_lines
 from ninescope.result.metrics import metrics_of
 
 DEMO = ROOT / "examples/drives/demo.toml"
@@ -158,6 +159,76 @@ def test_two_that_enter_as_a_sum_are_not_told_apart() -> None:
     values = {each.name: us(each.value) for each in found.parameters[:2]}
     assert sum(values.values()) == pytest.approx(61, abs=1)
     assert [each.is_determined for each in found.parameters] == [False, False, False]
+
+
+def test_of_choices_it_is_said_which_others_meet_the_figures_as_well() -> None:
+    # Half the dies cannot read as many pages a second; who is erased changes nothing where none is written.
+    truth_of = {count: truth().with_({"geometry.packages_per_channel": count}) for count in (1, 2)}
+    iops = {count: measured(drive, 64, "iops") for count, drive in truth_of.items()}
+    fitted = FITTED.replace('bs = "4k"', 'bs = "4k", iodepth = 64').replace('read_mean = "60us"', "iops = X")
+    text = BEFORE + """
+    [parameters]
+    "geometry.packages_per_channel" = [1, 2]
+    "ftl.victim" = ["greedy", "fifo"]
+    """ + fitted.replace("X", str(iops[2]))  # fmt: skip
+    found = calibrate(DeviceFile.parse(text), jobs=1)
+    packages, victim = found.parameters
+    assert (packages.value, packages.alike, packages.is_determined) == ("2", ("2",), True)
+    [other] = packages.others
+    assert (other.value, other.is_alike) == ("1", False)
+    assert other.error == pytest.approx(math.expm1(abs(math.log(iops[1] / iops[2]))), rel=1e-6)
+    assert victim.alike == victim.values == ("greedy", "fifo")
+    assert not victim.is_determined
+    [again] = victim.others
+    assert (again.error, again.moved) == (pytest.approx(0, abs=1e-6), ())
+    lines = markdown(found)
+    missed = f"1 misses the fitted figures by {other.error:.1%}"
+    assert f"- told apart (2): geometry.packages_per_channel: {missed}\n" in lines
+    assert f"- not determined: ftl.victim: {again.value} meets the fitted figures as well\n" in lines
+    assert f"| ftl.victim | {victim.value} | greedy, fifo | greedy, fifo | not determined |" in lines
+    assert f'known: 2 ({missed})"' in found.drive
+    assert "meets the fitted figures as well), which the figures do not determine" in found.drive
+    assert Calibration.from_json(json.loads(json.dumps(found.as_json())), found.drive) == found
+
+
+def test_a_choice_that_a_number_makes_up_for_is_known_only_with_it() -> None:
+    # At depth 1 a read is the fetch of its command, and then the read of its page: 20 + 41, or 40 + 21.
+    drive = truth(nand__read="41us", controller__fetch_time="20us")
+    value = measured(drive, 1, "read_mean_ns")
+    text = BEFORE + """
+    [parameters]
+    "nand.read" = { from = "15us", to = "50us" }
+    "controller.fetch_time" = ["1us", "20us", "40us"]
+    """ + FITTED.replace("60us", f"{value / 1e3}us")  # fmt: skip
+    found = calibrate(DeviceFile.parse(text), jobs=1)
+    read, fetch = found.parameters
+    assert found.together == (("controller.fetch_time", "nand.read"),)
+    assert [read.is_determined, fetch.is_determined] == [False, False]
+    assert fetch.alike == ("20us", "40us")
+    others = {other.value: other for other in fetch.others}
+    assert set(others) == {"1us", "20us", "40us"} - {fetch.value}
+    # A read of 50 us and more is missing to make up for 1 us: 10 of 61, a sixth.
+    assert not others["1us"].is_alike
+    assert others["1us"].error == pytest.approx(value / 1e3 / (value / 1e3 - 10) - 1, abs=0.02)
+    [other] = [other for other in fetch.others if other.is_alike]
+    [(name, moved)] = other.moved
+    assert name == "nand.read"
+    assert us(moved) + us(other.value) == pytest.approx(61, abs=2.5)
+    assert us(read.value) + us(fetch.value) == pytest.approx(61, abs=1)
+    assert "- not all told apart: controller.fetch_time: " in markdown(found)
+    assert f"{other.value} (beside nand.read {moved}) meets the fitted figures as well" in markdown(found)
+
+
+def test_values_on_a_scale_have_ends_and_two_of_them_have_none() -> None:
+    values, ends = ("1us", "2us", "4us"), ("1us", "4us")
+    of_three = Fitted("a", "4us", bounds=ends, values=values, others=(Other("2us", False, None),))
+    of_two = Fitted("b", "4us", values=ends, others=(Other("1us", False, 0.25),))
+    found = Calibration("known", "", "", (of_three, of_two), ())
+    assert found.at_bounds == (of_three,)
+    assert list(said_lines(found))[1:] == [
+        "told apart (4us): a: 2us has not all of them",
+        "told apart (4us): b: 1us misses the fitted figures by 25.0%",
+    ]
 
 
 def test_a_fit_that_ends_at_a_bound_says_so_and_where_all_is_from() -> None:

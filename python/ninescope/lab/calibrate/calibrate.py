@@ -18,9 +18,12 @@ import numpy as np
 from ninescope import toml
 from ninescope._native import ConfigError
 from ninescope.lab import pool
+from ninescope.lab.calibrate.choices import Choices, values_of
 from ninescope.lab.calibrate.evaluate import Evaluator
 from ninescope.lab.calibrate.file import DeviceFile
 from ninescope.lab.calibrate.fit import (
+    GAIN,
+    GOOD_ENOUGH,
     STEP,
     Fit,
     beside,
@@ -30,7 +33,7 @@ from ninescope.lab.calibrate.fit import (
     value_at,
 )
 from ninescope.lab.calibrate.linear import Said, said
-from ninescope.lab.calibrate.record import Calibration, Fitted, Row
+from ninescope.lab.calibrate.record import Calibration, Fitted, Other, Row, choices_shown
 from ninescope.lab.search.space import Design, Parameter
 from ninescope.lab.sweep.lake import SNAPSHOTS, Lake
 from ninescope.lab.sweep.point import current_build
@@ -63,11 +66,16 @@ def calibrate(
     """
     refuse_without_optimiser()
     with _evaluator(file, out, executor, jobs, memory, on_step) as evaluator:
-        best = Fit(file, evaluator).best()
-        evaluator.say("slopes near the fit")
-        slopes = _Slopes(file, evaluator, best.design)
-        settings = file.settings(best.design)
-        return _record(file, evaluator, settings, best.design, slopes.said())
+        fit = Fit(file, evaluator)
+        best = fit.best()
+        while True:
+            evaluator.say("slopes near the fit")
+            found = _Slopes(file, evaluator, best.design).found()
+            found.others = Choices(file, fit, best, found.said.sigma, found.half).all()
+            if best.cost < GOOD_ENOUGH or fit.top.cost > best.cost * (1 - GAIN):
+                break
+            best = fit.again()  # beside another choice, to which the fit had not come
+        return _record(file, evaluator, file.settings(best.design), best.design, found)
 
 
 def tried(
@@ -111,6 +119,36 @@ def _evaluator(
         yield Evaluator(file, Runner(lake, workers, prepared=kept), on_step or (lambda words: None))
 
 
+@dataclasses.dataclass
+class _Found:
+    """What the figures say of parameters."""
+
+    smooth: list[str]
+    """Those that are numbers, in the order of what is said of them."""
+    said: Said
+    others: Mapping[str, tuple[Other, ...]] = dataclasses.field(default_factory=dict)
+    """Of each one that is none, what its other values come to."""
+
+    def half(self, name: str) -> float | None:
+        """Return half the width of a number's interval, in places."""
+        return self.said.half[self.smooth.index(name)] if name in self.smooth else None
+
+    @property
+    def undetermined(self) -> tuple[str, ...]:
+        """The numbers of which no figure says anything."""
+        return tuple(self.smooth[index] for index in self.said.undetermined)
+
+    @property
+    def together(self) -> tuple[tuple[str, ...], ...]:
+        """Parameters that are known only together: numbers, and choices with what changes beside them."""
+        groups = [tuple(self.smooth[index] for index in group) for group in self.said.together]
+        for name, others in self.others.items():
+            beside = dict.fromkeys(each for other in others for each, _ in other.moved)
+            if beside:
+                groups.append((name, *beside))
+        return tuple(groups)
+
+
 class _Slopes:
     """Finite differences around the fit, in several seeds."""
 
@@ -119,10 +157,8 @@ class _Slopes:
         self.smooth = [each for each in file.space.parameters if is_smooth(each) and each.name in design]
         self._figures = [figure for figure in file.figures if figure.use == "fit"]
 
-    def said(self) -> tuple[list[Parameter], Said] | None:
-        """Return the parameters that are numbers, and what the figures say of them."""
-        if not self.smooth:
-            return None
+    def found(self) -> _Found:
+        """Return what the figures say of the parameters that are numbers."""
         seeds = range(1, self._file.seeds + 1)
         pairs = [beside(parameter, self._design, STEP) for parameter in self.smooth]
         designs = [self._design, *itertools.chain.from_iterable(pairs)]
@@ -140,8 +176,9 @@ class _Slopes:
         if len(here) > 1:
             noise = float(np.nanmean(np.nanstd(here, axis=0, ddof=1))) / math.sqrt(len(here))
         misses = [float(each) for each in np.nan_to_num(np.nanmean(here, axis=0))]
-        slopes = np.array(columns).T
-        return self.smooth, said(slopes, misses, noise, self._file.accuracy)
+        slopes = np.array(columns).reshape(len(self.smooth), len(misses)).T
+        names = [parameter.name for parameter in self.smooth]
+        return _Found(names, said(slopes, misses, noise, self._file.accuracy))
 
 
 def _numbers(of_seeds: list[list[float | None]]) -> Any:
@@ -153,7 +190,7 @@ def _record(
     evaluator: Evaluator,
     settings: Mapping[str, Any],
     design: Design,
-    found: tuple[list[Parameter], Said] | None,
+    found: _Found | None,
 ) -> Calibration:
     """Run every figure with several seeds, and write down what it came to."""
     evaluator.say(f"all {len(file.figures)} figures, {file.seeds} seeds each")
@@ -163,19 +200,17 @@ def _record(
         Row.of(figure, [of_seed[index] for of_seed in misses], evaluator.reasons.get(figure.label, ""))
         for index, figure in enumerate(file.figures)
     )
-    smooth, said_ = found if found is not None else ([], None)
-    names = [parameter.name for parameter in smooth]
     calibration = Calibration(
         file.name,
         file.summary,
         "",
-        tuple(_parameters(file, design, names, said_)),
+        tuple(_parameters(file, design, found)) if found else (),
         rows,
-        tuple(names[index] for index in said_.undetermined) if said_ else (),
-        tuple(tuple(names[index] for index in group) for group in said_.together) if said_ else (),
-        tuple(_correlated(names, said_)) if said_ else (),
-        said_.singular if said_ else (),
-        said_.sigma if said_ else 0.0,
+        found.undetermined if found else (),
+        found.together if found else (),
+        tuple(_correlated(found.smooth, found.said)) if found else (),
+        found.said.singular if found else (),
+        found.said.sigma if found else 0.0,
         tuple(file.sources.items()),
         (*file.notes, *(f"{one.name}: {one.note}" for one in file.sets if one.note)),
         file.seeds,
@@ -185,26 +220,36 @@ def _record(
     return _with_drive(file, calibration, settings)
 
 
-def _parameters(file: DeviceFile, design: Design, smooth: list[str], found: Said | None) -> Iterator[Fitted]:
+def _parameters(file: DeviceFile, design: Design, found: _Found) -> Iterator[Fitted]:
+    weak = {*found.undetermined, *itertools.chain.from_iterable(found.together)}
     for parameter in file.space.parameters:
-        if parameter.name not in design:
+        name = parameter.name
+        if name not in design:
             continue
-        value = parameter.shown(design[parameter.name])
-        if found is None or parameter.name not in smooth:
-            yield Fitted(parameter.name, value)
+        value = parameter.shown(design[name])
+        half = found.half(name)
+        if half is None:
+            yield _chosen(parameter, value, found.others[name])
             continue
-        index = smooth.index(parameter.name)
-        place = place_of(parameter, design[parameter.name])
-        ends = [value_at(parameter, place + sign * found.half[index]) for sign in (-1, 1)]
-        is_weak = index in found.undetermined or any(index in group for group in found.together)
-        yield Fitted(
-            parameter.name,
-            value,
-            parameter.shown(ends[0]),
-            parameter.shown(ends[1]),
-            (parameter.shown(parameter.low), parameter.shown(parameter.high)),
-            not is_weak,
-        )
+        place = place_of(parameter, design[name])
+        low, high = (parameter.shown(value_at(parameter, place + sign * half)) for sign in (-1, 1))
+        bounds = parameter.shown(parameter.low), parameter.shown(parameter.high)
+        yield Fitted(name, value, low, high, bounds, name not in weak)
+
+
+def _chosen(parameter: Parameter, value: str, others: tuple[Other, ...]) -> Fitted:
+    """Say of a value out of several which others meet the figures as well."""
+    values = tuple(parameter.shown(each) for each in values_of(parameter))
+    # Between two values either is an end: nothing can be asked of what is beyond.
+    has_ends = parameter.kind != "choice" and len(values) > 2
+    return Fitted(
+        parameter.name,
+        value,
+        bounds=(values[0], values[-1]) if has_ends else ("", ""),
+        is_determined=not any(other.is_alike for other in others),
+        values=values,
+        others=others,
+    )
 
 
 def _correlated(names: list[str], found: Said) -> Iterator[tuple[str, str, float]]:
@@ -219,6 +264,8 @@ def _fitted_sources(file: DeviceFile, calibration: Calibration) -> Iterator[tupl
     for each in calibration.parameters:
         interval = f" (95 % from {each.low} to {each.high})" if each.low else ""
         weak = "" if each.is_determined else ", which the figures do not determine"
+        if each.others:
+            interval = f" ({choices_shown(each)})"
         for key in file.keys_of(each.name):
             name = f"{each.name} " if key != each.name else ""
             told.setdefault(key, []).append(f"{name}{each.value}{interval}{weak}")

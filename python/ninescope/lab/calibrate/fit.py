@@ -83,21 +83,42 @@ class Fit:
         self._propose()
         for start in sorted(self.tried, key=lambda tried: tried.cost)[:STARTS]:
             self._descend(start)
-        best = self._best()
         self._refuse_unmeasured()
-        return best
+        return self.top
 
-    def _descend(self, here: Tried) -> None:
-        """Take steps for as long as they lead down."""
+    def again(self) -> Tried:
+        """Take steps from the best design that was tried since, and return the best."""
+        self._descend(self.top)
+        return self.top
+
+    def held(self, design: Design, name: str, enough: float) -> Tried:
+        """Return the best design with one value held; a sum of squares that is enough ends the steps."""
+
+        def best() -> Tried:
+            same = (tried for tried in self.tried if tried.design.get(name) == design[name])
+            return min(same, key=lambda tried: tried.cost)
+
+        known = next((tried for tried in self.tried if tried.design == design), None)
+        starts = [known or self._run([design])[0], best()]
+        for start in starts if starts[0] is not starts[1] else starts[:1]:
+            found = self._descend(start, held=name, enough=enough)
+            if found.cost <= enough:
+                return found
+        return best()
+
+    def _descend(self, here: Tried, held: str = "", enough: float = 0.0) -> Tried:
+        """Take steps for as long as they lead down; one parameter may be held."""
         for round_ in range(self._file.rounds):
-            if here.cost < GOOD_ENOUGH:
-                return
-            nearer = min([here, *self._newton(here)], key=lambda tried: tried.cost)
-            nearer = min([nearer, *self._aside(nearer)], key=lambda tried: tried.cost)
-            self._evaluator.say(f"step {round_ + 1}: root mean square error {self._share(nearer):.2%}")
-            if nearer.cost > here.cost * (1 - GAIN):
-                return
-            here = nearer
+            if here.cost <= max(enough, GOOD_ENOUGH):
+                break
+            before = here.cost
+            here = min([here, *self._newton(here)], key=lambda tried: tried.cost)
+            here = min([here, *self._aside(here, held)], key=lambda tried: tried.cost)
+            holding = f" with {name_held(self._file, here, held)}" if held else ""
+            self._evaluator.say(f"step {round_ + 1}{holding}: root mean square error {self._share(here):.2%}")
+            if here.cost > before * (1 - GAIN):
+                break
+        return here
 
     def _refuse_unmeasured(self) -> None:
         """Refuse a figure that no design came to: more of them would not either."""
@@ -109,7 +130,9 @@ class Fit:
     def _share(self, tried: Tried) -> float:
         return math.expm1(math.sqrt(tried.cost / len(self._figures)))
 
-    def _best(self) -> Tried:
+    @property
+    def top(self) -> Tried:
+        """The best design that was tried so far."""
         return min(self.tried, key=lambda tried: tried.cost)
 
     def _run(self, designs: Sequence[Design]) -> list[Tried]:
@@ -140,8 +163,7 @@ class Fit:
                 number += count
                 self._refuse_unmeasured()
                 self._evaluator.say(
-                    f"{number} of {file.trials} designs: root mean square error "
-                    f"{self._share(self._best()):.1%}"
+                    f"{number} of {file.trials} designs: root mean square error {self._share(self.top):.1%}"
                 )
 
     def _newton(self, from_: Tried) -> list[Tried]:
@@ -168,14 +190,19 @@ class Fit:
         further = [stepped(from_.design, smooth, step) for step in steps]
         return [*found, *self._run(distinct(further, self.tried))]
 
-    def _aside(self, from_: Tried) -> list[Tried]:
+    def _aside(self, from_: Tried, held: str = "") -> list[Tried]:
         """Try the neighbours of whatever is no number."""
         designs = [
             design
             for name, design in self._file.space.neighbours(from_.design, self._file.fixed())
-            if not is_smooth(self._file.space[name])
+            if name != held and not is_smooth(self._file.space[name])
         ]
         return self._run(distinct(designs, self.tried))
+
+
+def name_held(file: DeviceFile, tried: Tried, name: str) -> str:
+    """Write the value that is held."""
+    return f"{name}={file.space[name].shown(tried.design[name])}"
 
 
 def beside(parameter: Parameter, design: Design, step: float = STEP) -> tuple[Design, Design]:

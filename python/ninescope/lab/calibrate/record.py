@@ -5,12 +5,25 @@ from __future__ import annotations
 import dataclasses
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ninescope.lab.calibrate.figures import Figure, Use, unit_shown
 
 FORMAT = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Other:
+    """A value that was not chosen, with everything else fitted anew."""
+
+    value: str
+    is_alike: bool
+    """It meets the fitted figures as well as the value that was chosen, as far as they are good for."""
+    error: float | None
+    """By how much the fitted figures are missed, root mean square; None where one was not measured."""
+    moved: tuple[tuple[str, str], ...] = ()
+    """Where it does: other parameters that are beyond their intervals then, and their values."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,6 +37,28 @@ class Fitted:
     high: str = ""
     bounds: tuple[str, str] = ("", "")
     is_determined: bool = True
+    values: tuple[str, ...] = ()
+    """Of one that is no number, all that it may be."""
+    others: tuple[Other, ...] = ()
+    """Those of them that were tried in its place; on a scale all that meet the figures, and the next."""
+
+    @property
+    def alike(self) -> tuple[str, ...]:
+        """The values that the fitted figures do not tell apart, its own among them, in their order."""
+        known = {self.value, *(other.value for other in self.others if other.is_alike)}
+        return tuple(value for value in self.values if value in known)
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Fitted:
+        """Take a document as `as_json` of a calibration writes it."""
+        words: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in document.items()
+        }
+        words["others"] = tuple(
+            Other(**{**other, "moved": tuple(tuple(each) for each in other["moved"])})
+            for other in document.get("others", ())
+        )
+        return cls(**words)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,9 +188,7 @@ class Calibration:
         words["rows"] = tuple(
             Row(**{key: value for key, value in row.items() if key in fields}) for row in document["rows"]
         )
-        words["parameters"] = tuple(
-            Fitted(**{**each, "bounds": tuple(each["bounds"])}) for each in document["parameters"]
-        )
+        words["parameters"] = tuple(Fitted.from_json(each) for each in document["parameters"])
         for key in ("together", "correlated", "sources"):
             words[key] = tuple(tuple(each) for each in document[key])
         for key in ("undetermined", "singular", "notes"):
@@ -187,6 +220,28 @@ def number_shown(value: float | None, metric: str) -> str:
     number = value / scale
     digits = f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"
     return f"{digits} {unit}".strip()
+
+
+def choices_shown(fitted: Fitted) -> str:
+    """Say which other values of a parameter meet the figures as well, and which do not."""
+    told = []
+    alike = [other for other in fitted.others if other.is_alike]
+    if alike:
+        does = "meet" if len(alike) > 1 else "meets"
+        named = " and ".join(_with_moved(other) for other in alike)
+        told.append(f"{named} {does} the fitted figures as well")
+    missed = [other for other in fitted.others if not other.is_alike and other.error is not None]
+    if missed:
+        each = [f"{other.value} misses the fitted figures by {other.error:.1%}" for other in missed[:1]]
+        each += [f"{other.value} by {other.error:.1%}" for other in missed[1:]]
+        told.append(", ".join(each))
+    told += [f"{other.value} has not all of them" for other in fitted.others if other.error is None]
+    return "; ".join(told)
+
+
+def _with_moved(other: Other) -> str:
+    moved = ", ".join(f"{name} {value}" for name, value in other.moved)
+    return f"{other.value} (beside {moved})" if moved else other.value
 
 
 def error_shown(row: Row) -> str:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from ninescope.lab.calibrate.record import (
     Calibration,
+    Fitted,
     Row,
+    choices_shown,
     error_shown,
     metric_shown,
     name_of,
@@ -44,8 +46,8 @@ def print_calibration(found: Calibration, console: Console) -> None:
 
 def _parameter(found: Calibration, index: int) -> tuple[str, ...]:
     each = found.parameters[index]
-    interval = f"{each.low} to {each.high}" if each.low else "-"
-    bounds = f"{each.bounds[0]} to {each.bounds[1]}" if each.bounds[0] else "-"
+    interval = f"{each.low} to {each.high}" if each.low else ", ".join(each.alike) or "-"
+    bounds = f"{each.bounds[0]} to {each.bounds[1]}" if each.bounds[0] else ", ".join(each.values) or "-"
     return each.name, each.value, interval, bounds, "" if each.is_determined else "not determined"
 
 
@@ -56,13 +58,25 @@ def said_lines(found: Calibration) -> Iterator[str]:
         yield f"at a bound: {each.name}: {wanted}"
     for name in found.undetermined:
         yield f"not determined: {name}: no fitted figure depends on it enough"
+    for fitted in found.parameters:
+        if fitted.others:
+            yield f"{_verdict_of_choice(fitted)}: {fitted.name}: {choices_shown(fitted)}"
     for group in found.together:
         yield f"not told apart: {' and '.join(group)}: the fitted figures know them only together"
     for one, other, correlation in found.correlated:
         yield f"correlated: {one} and {other} ({correlation:+.2f})"
+    if found.sigma and not found.singular:
+        yield f"the error of a figure is taken for {found.sigma:.1%}"
     if found.singular:
         values = ", ".join(f"{value:.3g}" for value in found.singular)
         yield f"singular values of the slopes: {values}; the error of a figure is taken for {found.sigma:.1%}"
+
+
+def _verdict_of_choice(fitted: Fitted) -> str:
+    """Say whether the figures tell the values of a parameter apart that is no number."""
+    if fitted.is_determined:
+        return f"told apart ({fitted.value})"
+    return "not determined" if len(fitted.alike) == len(fitted.values) else "not all told apart"
 
 
 def _summary(found: Calibration, use: str) -> str:
