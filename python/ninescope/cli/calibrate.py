@@ -1,4 +1,4 @@
-"""`ninescope calibrate`: what is not published of a drive, fitted to figures that are."""
+"""`ninescope calibrate`: what is not known of a drive, fitted to figures that are."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ninescope.cli.common import console
+from ninescope.cli.given import drive_of
 from ninescope.cli.sweep import Jobs, JsonFlag, Memory, bytes_of
 
 if TYPE_CHECKING:
     from ninescope.lab.calibrate import Calibration
-    from ninescope.simulation.drive import Drive
 
 
 def calibrate(
@@ -38,7 +38,7 @@ def calibrate(
     memory: Memory = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Fit parameters of a drive to some published figures, and predict the others.
+    """Fit parameters of a drive to some figures, published or measured with fio, and predict the others.
 
     Says of each parameter between which values it lies, which ones the figures cannot tell apart, and by how
     much every figure is missed, fitted and held out apart.
@@ -52,7 +52,7 @@ def calibrate(
         print(f"{file.name}  {words}", file=sys.stderr, flush=True)
 
     how: dict[str, Any] = {"jobs": jobs, "memory": bytes_of(memory), "on_step": say}
-    found = run(file, out, **how) if drive is None else tried(file, _drive(drive), out, **how)
+    found = run(file, out, **how) if drive is None else tried(file, drive_of(drive, []), out, **how)
     if out is not None:
         _write(found, Path(out), with_drive=drive is None)
     if json_:
@@ -63,15 +63,6 @@ def calibrate(
     print_calibration(found, console())
     if out is not None:
         print(f"\nwritten to {out}")
-
-
-def _drive(name: str) -> Drive:
-    from ninescope.common.catalogue import presets
-    from ninescope.simulation.drive import Drive
-
-    if name in [preset.name for preset in presets("drives")]:
-        return Drive.preset(name)
-    return Drive.from_file(name)
 
 
 def _write(found: Calibration, folder: Path, *, with_drive: bool) -> None:

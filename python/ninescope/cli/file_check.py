@@ -227,11 +227,21 @@ def _json(path: str) -> Verdict:
         return _folder(Path(path).parent)
     document = json_of(path)
     kind = json_kind(document)
+    if kind is None and isinstance(document, Mapping) and "fio version" in document:
+        return _of_fio(path)
     if kind is None:
         raise ConfigError(f"{path}: JSON of no kind that ninescope knows (results, comparisons, lakes)")
     if kind is RESULTS:
         return _result(Path(path), "result")
     return _made(kind, "made by ninescope")
+
+
+def _of_fio(path: str) -> Verdict:
+    from ninescope.lab.calibrate.fio import jobs_of
+
+    jobs = jobs_of(Path(path))
+    told = f"`ninescope import fio {path} --drive PRESET --out DEVICE.toml` makes a device file of them"
+    return Verdict("output of fio", [f"{len(jobs)} job{'s' if len(jobs) > 1 else ''}", told])
 
 
 def _made(kind: Written, what: str) -> Verdict:

@@ -1,4 +1,4 @@
-"""`ninescope import`: configurations of other simulators."""
+"""`ninescope import`: configurations of other simulators, and what fio measured."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ninescope.cli.common import print_pairs
+from ninescope.cli.given import drive_of
+from ninescope.common.catalogue import DEFAULT_PRESET
 
 if TYPE_CHECKING:
     from ninescope.mqsim import Imported
 
 app = typer.Typer(
-    help="Take over configurations of other simulators.", no_args_is_help=True, rich_markup_mode=None
+    help="Take over configurations of other simulators, and what fio measured.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 
 
@@ -77,6 +81,48 @@ def import_mqsim(
     print("\nrun it with")
     for command in imported.commands(out):
         print(f"  {command}")
+
+
+@app.command("fio")
+def import_fio(
+    results: Annotated[
+        list[str], typer.Argument(metavar="FIO.json...", help="Outputs of fio --output-format=json.")
+    ],
+    out: Annotated[str, typer.Option(metavar="DEVICE.toml", help="The device file to write.")],
+    drive: Annotated[
+        str, typer.Option(metavar="PRESET|FILE", help="The drive that is nearest to what was measured.")
+    ] = DEFAULT_PRESET,
+) -> None:
+    """Write a device file to start from, of a drive that was measured with fio.
+
+    Every job becomes figures, one number of a few of them is fitted by what is open of the drive, and the
+    others are predicted: `ninescope calibrate DEVICE.toml`. What may be chosen otherwise is said in it.
+    """
+    from ninescope import ConfigError
+    from ninescope.common.files import existing, written_whole
+    from ninescope.lab.calibrate import DeviceFile
+    from ninescope.lab.calibrate.start import start
+
+    path = Path(out)
+    if not path.name:
+        raise typer.BadParameter("--out wants a file, and its name is empty")
+    if path.exists():
+        raise ConfigError(f"{path}: is there already, and is not written over")
+    drive_of(drive, [])
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"cannot write {path}: {error.strerror}") from None
+    made = start([Path(existing(each, "output of fio")) for each in results], drive, path)
+    figures = DeviceFile.parse(made.text, out, path.parent).figures
+    with written_whole(path) as temporary:
+        temporary.write_text(made.text, encoding="utf-8")
+    fitted = sum(figure.use == "fit" for figure in figures)
+    told = f"{len(figures)} figures, {fitted} of them fitted by {' and '.join(made.parameters)}"
+    print(f"written: {path}: {told}")
+    for name, why in made.left_out:
+        print(f"not taken: {name}: {why}")
+    print(f"\nread what stands in it, change it, and calibrate with\n  ninescope calibrate {path} --out DIR")
 
 
 def _print_account(imported: Imported, *, verbose: bool) -> None:

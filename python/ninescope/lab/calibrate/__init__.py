@@ -1,4 +1,4 @@
-"""Calibrating a drive: what is not published of it is fitted to some figures, and the others are predicted.
+"""Calibrating a drive: what is not known of it is fitted to some figures, and the others are predicted.
 
 `calibrate(DeviceFile.read("device.toml"), "out").median("holdout")` is by how much they are missed.
 """

@@ -16,7 +16,7 @@ from ninescope.lab.sweep.point import Point
 from ninescope.lab.sweep.runner import Runner
 
 Misses = list[float | None]
-"""Logarithms of measured over published, one a figure; None where nothing was measured."""
+"""Logarithms of simulated over published, one a figure; None where nothing was measured."""
 Say = Callable[[str], None]
 BAD = 5.0
 """What stands for a figure that was not measured: it is missed by a factor of 150."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ninescope.figures import Axis, Figure, Panel, Series
-from ninescope.lab.calibrate.record import Calibration
+from ninescope.lab.calibrate.record import Calibration, is_of
 
 _MARKED = 20
 """So many figures at most have their number at the axis."""
@@ -22,7 +22,7 @@ def errors_figure(found: Calibration) -> Figure:
     panel = Panel(
         "",
         Axis("figure, in the order of the report", ticks=[(place, str(place)) for place in places]),
-        Axis("simulated / published", log=True),
+        Axis(f"simulated / {is_of(found.rows)}", log=True),
         series,
         lines=[("equal", 1.0)],
     )

@@ -1,4 +1,4 @@
-"""Figures of a device: published values, each with the run that is to meet it.
+"""Figures of a device: values that were published or measured, each with the run that is to meet it.
 
 A set of figures is one workload with values (`values`), a table of them (`columns` and `rows`), or what a run
 of fio measured (`fio`). Nothing here runs anything.
@@ -66,7 +66,7 @@ class Case:
 
 @dataclasses.dataclass(frozen=True)
 class Figure:
-    """A published value."""
+    """A value that was published, or measured with fio."""
 
     set: str
     """The set it is of."""
@@ -77,6 +77,8 @@ class Figure:
     use: Use
     source: str
     where: tuple[str | int, ...] = ()
+    of_fio: bool = False
+    """It was taken out of an output of fio, and nobody says that it was published."""
 
     @property
     def label(self) -> str:
@@ -270,7 +272,7 @@ class SetReader:
             if metric not in job.metrics:
                 self._refuse(f"{path}: job {job.name!r} has no {metric}", "metrics")
             figure = self._figure(case, metric, job.metrics[metric], "fio")
-            found.append(dataclasses.replace(figure, set=name))
+            found.append(dataclasses.replace(figure, set=name, of_fio=True))
         if not found:
             self._refuse(f"{path}: job {job.name!r} measured nothing", "fio")
         notes = [self._text("note")]

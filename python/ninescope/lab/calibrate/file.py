@@ -1,4 +1,4 @@
-"""Device files: a drive, what is not published of it, and published figures, fitted or held out."""
+"""Device files: a drive, what is not known of it, and figures, fitted or held out."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class DeviceFile:
     """Of intervals, and of the errors in the end."""
     seed: int = 1
     accuracy: float = 0.02
-    """What published figures are good for, as a share of each."""
+    """What figures are good for, as a share of each."""
     notes: tuple[str, ...] = ()
     derived: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """Keys whose values name parameters: these are no keys themselves."""

@@ -71,12 +71,14 @@ class Row:
     use: Use
     source: str
     published: float
-    """In the number's own unit, as `simulated`."""
+    """In the number's own unit, as `simulated`; of fio's output what fio measured."""
     simulated: float | None
     spread: float = 0.0
     """Standard deviation between seeds, as a share."""
     reason: str = ""
     """Why nothing was measured."""
+    of_fio: bool = False
+    """It was taken out of an output of fio."""
 
     @property
     def error(self) -> float | None:
@@ -98,6 +100,7 @@ class Row:
             value,
             statistics.stdev(known) if len(known) > 1 else 0.0,
             reason if value is None else "",
+            figure.of_fio,
         )
 
 
@@ -153,7 +156,7 @@ class Calibration:
             rows, worst = self.of(use), self.worst(use)  # type: ignore[arg-type]
             if worst is not None:
                 words.append(
-                    f"{called} {len(rows)} published figures with a median error of "
+                    f"{called} {counted(rows)} with a median error of "
                     f"{self.median(use):.1%} (worst {worst.error:+.0%}: {name_of(worst)})"  # type: ignore[arg-type]
                 )
         if len(words) == 1 and not self.of("holdout"):
@@ -198,6 +201,21 @@ class Calibration:
 
 def _uses() -> Iterable[Use]:
     return ("fit", "holdout")
+
+
+def counted(rows: Sequence[Row]) -> str:
+    """Say how many figures these are, and where they are from where that is one thing."""
+    count = f"{len(rows)} {{}}figure{'s' if len(rows) > 1 else ''}{{}}"
+    of_fio = {row.of_fio for row in rows}
+    if of_fio == {True}:
+        return count.format("", " measured with fio")
+    return count.format("published " if of_fio == {False} else "", "")
+
+
+def is_of(rows: Iterable[Row]) -> str:
+    """Say in a word what figures are held against."""
+    of_fio = {row.of_fio for row in rows}
+    return "published" if of_fio == {False} else "fio" if of_fio == {True} else "published or fio"
 
 
 def name_of(row: Row) -> str:

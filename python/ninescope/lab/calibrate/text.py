@@ -11,6 +11,7 @@ from ninescope.lab.calibrate.record import (
     Row,
     choices_shown,
     error_shown,
+    is_of,
     metric_shown,
     name_of,
     number_shown,
@@ -20,7 +21,6 @@ from ninescope.text.lines import print_rows
 if TYPE_CHECKING:
     from rich.console import Console
 
-HEADS = ("figure", "", "number", "published", "simulated", "error", "source")
 _CALLED = {"fit": "Fitted", "holdout": "Held out"}
 
 
@@ -37,7 +37,7 @@ def print_calibration(found: Calibration, console: Console) -> None:
         rows = [row for row in found.rows if row.use == use]
         if rows:
             print(f"\n{called}: {_summary(found, use)}\n")
-            print_rows(HEADS, [_cells(row) for row in rows], console, right=(3, 4, 5), spare=(6,))
+            print_rows(_heads(rows), [_cells(row) for row in rows], console, right=(3, 4, 5), spare=(6,))
     for row in found.unmeasured:
         print(f"not measured: {name_of(row)}: {row.reason}")
     for note in found.notes:
@@ -88,6 +88,10 @@ def _summary(found: Calibration, use: str) -> str:
     return f"{count}, median error {median:.1%}, worst {error_shown(worst)} ({name_of(worst)})"
 
 
+def _heads(rows: Sequence[Row]) -> tuple[str, ...]:
+    return "figure", "", "number", is_of(rows), "simulated", "error", "source"
+
+
 def _cells(row: Row) -> tuple[str, ...]:
     return (
         row.set,
@@ -110,12 +114,12 @@ def markdown(found: Calibration, level: int = 1) -> str:
         lines += [*_table(("parameter", "value", "95 % interval", "bounds", ""), rows), ""]
     lines += [f"- {line}" for line in said_lines(found)] + [""]
     for use, called in _CALLED.items():
-        rows = [_cells(row) for row in found.rows if row.use == use]
-        if rows:
+        of_use = [row for row in found.rows if row.use == use]
+        if of_use:
             lines += [
                 f"{mark}# {called}: {_summary(found, use)}",
                 "",
-                *_table(HEADS, rows, right=(3, 4, 5)),
+                *_table(_heads(of_use), [_cells(row) for row in of_use], right=(3, 4, 5)),
                 "",
             ]
     lines += [f"- not measured: {name_of(row)}: {row.reason}" for row in found.unmeasured]
