@@ -18,7 +18,7 @@ pytest.importorskip("optuna")
 from ninescope import ConfigError, Drive, Workload
 from ninescope.lab.calibrate import Calibration, DeviceFile, calibrate, tried
 from ninescope.lab.calibrate.linear import said
-from ninescope.lab.calibrate.record import Fitted, Other
+from ninescope.lab.calibrate.record import Effort, Fitted, Other
 from ninescope.lab.calibrate.text import markdown, said_lines
 from ninescope.result.metrics import metrics_of
 
@@ -114,13 +114,19 @@ def test_another_number_of_workers_finds_the_same(known: tuple[Calibration, Devi
     again = calibrate(file, jobs=1)
     assert [each.value for each in again.parameters] == [each.value for each in found.parameters]
     assert [row.simulated for row in again.rows] == [row.simulated for row in found.rows]
-    assert again.runs == found.runs > 0
+    assert again.effort.runs == found.effort.runs > 0
+    assert (again.effort.workers, found.effort.workers) == (1, 2)
+    assert again.effort.kept == found.effort.kept == 0
+    # One worker is never faster than the simulations by themselves.
+    assert again.effort.seconds > again.effort.run_seconds > 0
 
 
 def test_a_calibration_goes_on_from_its_lake(known: tuple[Calibration, DeviceFile, Path]) -> None:
     found, file, folder = known
     again = calibrate(file, folder / "out", jobs=1)
-    assert again.runs == 0
+    assert (again.effort.runs, again.effort.kept) == (0, found.effort.runs)
+    assert again.effort.run_seconds == pytest.approx(found.effort.run_seconds)
+    assert f"0 simulations ({found.effort.runs} more were there from before) in " in markdown(again)
     assert again.rows == found.rows
 
 
@@ -141,6 +147,21 @@ def test_a_calibration_is_read_back_as_it_was_written(known: tuple[Calibration, 
     found = known[0]
     again = Calibration.from_json(json.loads(json.dumps(found.as_json())), found.drive)
     assert again == found
+
+
+def test_a_report_says_what_it_took_where_that_is_known() -> None:
+    def told(*numbers: float) -> str:
+        return Effort(*numbers).told()  # type: ignore[arg-type]
+
+    assert told(74, 0, 61.2, 95.4, 2) == "74 simulations in 61 s on 2 workers; all take 95 s by themselves"
+    told_again = (
+        "1 simulation (73 more were there from before) in 2.0 s on 1 worker; all take 4 min by themselves"
+    )
+    assert told(1, 73, 2.0, 240.0, 1) == told_again
+    assert told() == ""
+    stored = Calibration.from_json(Calibration("d", "", "", (), ()).as_json() | {"effort": {"runs": 3}})
+    assert stored.effort == Effort(3)
+    assert "simulations" not in markdown(stored)
 
 
 def test_two_that_enter_as_a_sum_are_not_told_apart() -> None:

@@ -214,7 +214,7 @@ def _record(
         tuple(file.sources.items()),
         (*file.notes, *(f"{one.name}: {one.note}" for one in file.sets if one.note)),
         file.seeds,
-        evaluator.runs,
+        evaluator.effort(),
         current_build(),
     )
     return _with_drive(file, calibration, settings)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ninescope._native import ConfigError
 from ninescope.lab.calibrate.figures import Figure
 from ninescope.lab.calibrate.file import DeviceFile
+from ninescope.lab.calibrate.record import Effort
 from ninescope.lab.search.space import Design
 from ninescope.lab.sweep.lake import Kept
 from ninescope.lab.sweep.point import Point
-from ninescope.lab.sweep.runner import Runner
+from ninescope.lab.sweep.runner import Outcome, Runner
 
 Misses = list[float | None]
 """Logarithms of simulated over published, one a figure; None where nothing was measured."""
@@ -24,13 +26,17 @@ BAD = 5.0
 
 @dataclasses.dataclass
 class Evaluator:
-    """Runs designs on a runner, and counts runs."""
+    """Runs designs on a runner, and counts what it takes."""
 
     file: DeviceFile
     runner: Runner
     say: Say
-    runs: int = 0
-    seconds: float = 0.0
+    began: float = dataclasses.field(default_factory=time.monotonic)
+    new: set[str] = dataclasses.field(default_factory=set)
+    """Points that were run."""
+    old: set[str] = dataclasses.field(default_factory=set)
+    """Points that a lake had before."""
+    run_seconds: float = 0.0
     """What the runs took, those that a lake had included."""
     reasons: dict[str, str] = dataclasses.field(default_factory=dict)
     """Why a figure was not measured, by its label."""
@@ -50,8 +56,7 @@ class Evaluator:
         for outcome in self.runner.run(points.values()):
             if outcome.kept is not None:
                 kept[outcome.point.id] = outcome.kept
-                self.seconds += outcome.kept.seconds
-            self.runs += outcome.is_new
+            self._count(outcome)
             if outcome.failure is not None:
                 words = outcome.failure.error.strip().splitlines()[-1]
                 self._reason([f for f in figures if self._is_of(f, outcome.point)], words)
@@ -62,6 +67,18 @@ class Evaluator:
             ]
             for of_seeds in wanted
         ]
+
+    def _count(self, outcome: Outcome) -> None:
+        """Count each point once: later asks find it in the lake."""
+        if outcome.point.id in self.new | self.old:
+            return
+        (self.new if outcome.is_new else self.old).add(outcome.point.id)
+        self.run_seconds += outcome.kept.seconds if outcome.kept is not None else 0.0
+
+    def effort(self) -> Effort:
+        """Return what it took so far."""
+        seconds = time.monotonic() - self.began
+        return Effort(len(self.new), len(self.old), seconds, self.run_seconds, self.runner.workers)
 
     def _point(self, settings: Mapping[str, Any], figure: Figure, seed: int) -> Point | None:
         try:

@@ -105,6 +105,38 @@ class Row:
 
 
 @dataclasses.dataclass(frozen=True)
+class Effort:
+    """What a calibration took."""
+
+    runs: int = 0
+    """Simulations that were run."""
+    kept: int = 0
+    """Simulations that its lake had from before."""
+    seconds: float = 0.0
+    """From beginning to end, where nobody looks for exactness: everything else on the machine is in it."""
+    run_seconds: float = 0.0
+    """What the simulations took, each by itself, those from before included."""
+    workers: int = 0
+
+    def told(self) -> str:
+        """Say it in a line; nothing where it is not known."""
+        if not self.workers:
+            return ""
+        before = f" ({self.kept} more were there from before)" if self.kept else ""
+        count = f"{self.runs} simulation{'' if self.runs == 1 else 's'}{before}"
+        workers = f"{self.workers} worker{'s' if self.workers > 1 else ''}"
+        return (
+            f"{count} in {_time(self.seconds)} on {workers}; all take {_time(self.run_seconds)} by themselves"
+        )
+
+
+def _time(seconds: float) -> str:
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+@dataclasses.dataclass(frozen=True)
 class Calibration:
     """What a calibration came to."""
 
@@ -123,7 +155,7 @@ class Calibration:
     sources: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     seeds: int = 1
-    runs: int = 0
+    effort: Effort = Effort()
     build: str = ""
 
     @property
@@ -185,6 +217,7 @@ class Calibration:
     @classmethod
     def from_json(cls, document: dict[str, Any], drive: str = "") -> Calibration:
         """Take a document as `as_json` writes it."""
+        document = {"effort": {"runs": document.get("runs", 0)}, **document}
         names = {field.name for field in dataclasses.fields(cls)}
         words = {key: value for key, value in document.items() if key in names}
         fields = {field.name for field in dataclasses.fields(Row)}
@@ -192,6 +225,7 @@ class Calibration:
             Row(**{key: value for key, value in row.items() if key in fields}) for row in document["rows"]
         )
         words["parameters"] = tuple(Fitted.from_json(each) for each in document["parameters"])
+        words["effort"] = Effort(**document["effort"])
         for key in ("together", "correlated", "sources"):
             words[key] = tuple(tuple(each) for each in document[key])
         for key in ("undetermined", "singular", "notes"):

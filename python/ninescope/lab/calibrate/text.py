@@ -42,6 +42,8 @@ def print_calibration(found: Calibration, console: Console) -> None:
         print(f"not measured: {name_of(row)}: {row.reason}")
     for note in found.notes:
         print(f"note: {note}")
+    if found.effort.told():
+        print(f"\n{found.effort.told()}")
 
 
 def _parameter(found: Calibration, index: int) -> tuple[str, ...]:
@@ -124,6 +126,7 @@ def markdown(found: Calibration, level: int = 1) -> str:
             ]
     lines += [f"- not measured: {name_of(row)}: {row.reason}" for row in found.unmeasured]
     lines += [f"- {note}" for note in found.notes]
+    lines += [f"- {found.effort.told()}"] if found.effort.told() else []
     lines += ["", "Sources:", "", *(f"- `{key}`: {text}" for key, text in found.sources)]
     return "\n".join(lines).rstrip("\n") + "\n"
 

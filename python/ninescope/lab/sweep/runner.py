@@ -96,6 +96,11 @@ class Runner:
         self._preparing: dict[str, _UnderWay | None] = {}
         """What prepares a drive, by its key; None where that is done."""
 
+    @property
+    def workers(self) -> int:
+        """How many points are run at a time."""
+        return self._pool.workers
+
     def run(self, points: Iterable[Point | None]) -> Iterator[Outcome]:
         """Run points; yield what became of each, in the order in which they are done.
 
