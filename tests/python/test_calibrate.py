@@ -386,6 +386,44 @@ def test_what_a_job_asks_otherwise_is_not_left_out_unsaid(tmp_path: Path) -> Non
     assert one.words["fsync"] == 8
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("fsync", "8", "Say it in `workload`, as fsync = 8, or write"),
+        ("bssplit", "4k/50:8k/50", 'as bssplit = "4k/50:8k/50", or'),
+        ("thinktime", "10", 'as thinktime = "10us", or'),
+        ("rate", "10m", 'as rate = "10MiB/s", or'),
+        ("rate", "4000000", 'as rate = "4000000B/s", or'),
+        ("zonemode", "zbd", "Jobs have no such word here: measure without it, or write"),
+    ],
+)
+def test_of_what_is_refused_it_is_said_what_to_write_instead(
+    option: str, value: str, told: str, tmp_path: Path
+) -> None:
+    options = {"rw": "randwrite", "bs": "4k", "iodepth": "4", option: value}
+    text = fio_device(tmp_path / "fio.json", fio_document(**{"job options": options}))
+    with pytest.raises(ConfigError) as error:
+        DeviceFile.parse(text)
+    assert told in str(error.value)
+    if " as " in told:  # what is proposed is taken
+        proposed = told.partition("as ")[2].partition(", or")[0]
+        assert DeviceFile.parse(f"{text}workload = {{ {proposed} }}\n").sets[0].words[option]
+
+
+def test_copies_that_go_in_order_are_taken_as_several_jobs(tmp_path: Path) -> None:
+    options = {"rw": "read", "bs": "64k", "iodepth": "4", "numjobs": "2"}
+    text = fio_device(tmp_path / "fio.json", fio_document(**{"job options": options}))
+    with pytest.raises(ConfigError, match="one queue of 2 x 4 has one place") as error:
+        DeviceFile.parse(text)
+    table = '{ name = "mine-1", rw = "read", bs = "64k", iodepth = 4 }'
+    assert f"as {{ job = [{table}, ...] }} with a table and a name for each copy" in str(error.value)
+    other = table.replace("-1", "-2")
+    [one] = DeviceFile.parse(f"{text}workload = {{ job = [{table}, {other}] }}\n").sets
+    assert [job["name"] for job in one.words["job"]] == ["mine-1", "mine-2"]
+    assert {job["iodepth"] for job in one.words["job"]} == {4}
+    assert {figure.value for figure in one.figures if figure.metric == "read_iops"} == {12345.6}
+
+
 def test_jobs_that_cannot_be_taken_do_not_keep_others_from_it(tmp_path: Path) -> None:
     document = fio_document()
     copies = {"rw": "write", "bs": "128k", "numjobs": "4"}

@@ -15,7 +15,7 @@ from typing import Any, Literal, NoReturn
 
 from ninescope._native import ConfigError
 from ninescope.common.catalogue import did_you_mean
-from ninescope.lab.calibrate.fio import OUT, Job, jobs_of
+from ninescope.lab.calibrate.fio import Job, instead_of, jobs_of
 from ninescope.lab.sweep.base import flattened
 from ninescope.lab.sweep.source import JOB_WORDS
 from ninescope.lab.sweep.values import shown
@@ -259,10 +259,12 @@ class SetReader:
         if job.problem:
             self._refuse(f"{path}: job {job.name!r} {job.problem}", "fio")
         for option, value in job.left_out.items():
-            if option not in changed:
-                told = f"{path}: job {job.name!r} has {option}={value}, which is not taken over: {OUT}"
-                self._refuse(told, "fio")
-        words = {**job.words, **changed}
+            if option not in changed and "job" not in changed:
+                self._refuse(f"{path}: job {job.name!r} has {instead_of(option, value)}", "fio")
+        if job.several and "job" not in changed:
+            self._refuse(f"{path}: job {job.name!r} {job.several}", "fio")
+        # Tables of jobs are the whole workload: nothing of one job is left beside them.
+        words = dict(changed) if "job" in changed else {**job.words, **changed}
         case = Case(name, self._settings())
         metrics = list(job.metrics)
         if "metrics" in self._table:

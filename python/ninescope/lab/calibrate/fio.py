@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,20 @@ _TWICE = (
     "is there more than once: percentiles of several copies cannot be put together; run fio with "
     "group_reporting"
 )
+_RATES = {"k": "KiB/s", "m": "MiB/s", "g": "GiB/s"}
+_SAID: Mapping[str, Callable[[str], str]] = {
+    "bssplit": json.dumps,
+    "bsrange": json.dumps,
+    "blockalign": json.dumps,
+    "rate_process": json.dumps,
+    "percentage_random": str,
+    "fsync": str,
+    "thinktime": lambda value: json.dumps(f"{value}us" if value.isdigit() else value),
+    "rate": lambda value: json.dumps(
+        value[:-1] + _RATES[value[-1].lower()] if value[-1:].lower() in _RATES else f"{value}B/s"
+    ),
+}
+"""Options that jobs have here as well, and how their values are written in TOML."""
 _ENOUGH = 10
 """So many requests have to be slower than a percentile."""
 
@@ -50,6 +64,30 @@ class Job:
     """Why its numbers are none of a drive that is asked in such words."""
     is_cached: bool = False
     """Whether it went through the page cache of its host."""
+    several: str = ""
+    """Why it is several jobs at once, which `words` do not say."""
+
+
+def instead_of(option: str, value: str) -> str:
+    """Say why an option is not taken over, and what can be written instead."""
+    told = f"{option}={value}, which is not taken over by itself: a drive is asked otherwise by it. "
+    if option in _SAID:
+        return f"{told}Say it in `workload`, as {option} = {_SAID[option](value)}, or {OUT}"
+    nearest = "beside the `workload` that comes nearest"
+    return f"{told}Jobs have no such word here: measure without it, or {OUT} {nearest}"
+
+
+def _several(name: str, copies: int, options: Mapping[str, Any]) -> str:
+    """Say why copies that go through the drive in order are no deeper queue, and what to write instead."""
+    words = {key: value for key, value in _words({**options, "numjobs": 1}).items() if key != "size"}
+    depth, one = words["iodepth"], {"name": f"{name}-1", **words}
+    table = ", ".join(f"{key} = {json.dumps(value)}" for key, value in one.items())
+    return (
+        f"has {copies} copies that go through the drive in order, each by itself: {copies} places at once "
+        f"move on, {depth} requests deep each, and one queue of {copies} x {depth} has one place. Say so in "
+        f"`workload`, as {{ job = [{{ {table} }}, ...] }} with a table and a name for each copy (and its "
+        f"`offset`, where fio was given offset_increment), or {OUT}"
+    )
 
 
 def jobs_of(path: Path) -> list[Job]:
@@ -83,8 +121,8 @@ def _job(written: Mapping[str, Any], general: Mapping[str, Any]) -> Job:
     left_out = {key: str(options[key]) for key in _NOT_TAKEN if str(options.get(key, "")) not in _OFF}
     copies = int(options.get("numjobs", 1))
     in_order = copies > 1 and "rand" not in str(options.get("rw", "read"))
-    problem = f"has {copies} copies that go through the drive in order: {OUT}" if in_order else ""
-    return Job(name, _words(options), metrics, left_out, problem, _is_cached(options))
+    several = _several(name, copies, options) if in_order else ""
+    return Job(name, _words(options), metrics, left_out, "", _is_cached(options), several)
 
 
 def _words(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from typing import Any
 from ninescope import toml
 from ninescope._native import ConfigError
 from ninescope.common.catalogue import presets
-from ninescope.lab.calibrate.fio import OUT, Job, jobs_of
+from ninescope.lab.calibrate.fio import Job, instead_of, jobs_of
 from ninescope.lab.sweep.base import Base
 from ninescope.lab.sweep.estimate import needs_of
 from ninescope.lab.sweep.source import Source
@@ -162,9 +162,10 @@ def _jobs(
 
 def _problem(each: Taken, drive: Mapping[str, str], folder: Path) -> str:
     """Say why a job is not taken; make one whose size is that of a larger drive fit."""
-    if each.job.left_out:
-        told = ", ".join(f"{option}={value}" for option, value in each.job.left_out.items())
-        return f"has {told}: say what a drive is asked by that in `workload`, or {OUT}"
+    for option, value in each.job.left_out.items():
+        return f"has {instead_of(option, value)}"
+    if each.job.several:
+        return each.job.several
     if not each.metrics:
         return "measured nothing that is a number of results"
     each.prefill = "full" if "w" in each.rw.removeprefix("rand") else ""
