@@ -127,7 +127,7 @@ fio-docs: $(STAMPS)/dev ## Renew the table of fio's options in docs/jobs.md
 mqsim-docs: $(STAMPS)/native ## Renew the table of MQSim's settings in docs/importing.md
 	@$(BIN)/python tools/renew_mqsim_settings.py
 
-devices-docs: $(STAMPS)/native ## Write docs/validation/devices.md from the stored results of calibrations
+devices-docs: $(STAMPS)/native ## Write docs/validation/devices.md and the sources of those presets from the stored results of calibrations
 	@$(BIN)/python tools/renew_devices.py
 
 devices: $(STAMPS)/native ## Calibrate the drives of examples/devices anew (half an hour), and renew presets, results and page

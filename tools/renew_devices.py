@@ -1,4 +1,4 @@
-"""Write docs/validation/devices.md from the stored results of calibrations: `make devices-docs`.
+"""Write docs/validation/devices.md and the sources of presets from stored calibrations: `make devices-docs`.
 
 `make devices` calibrates anew first: each drive of examples/devices that is a preset, which is renewed.
 """
@@ -25,7 +25,8 @@ missed, and the notes of the drive say where. The device files ([examples/device
 say what was fitted within which bounds, and where each figure comes from. Every figure of a device file is here, bad
 ones included; where some are far off, the notes of the drive say what the model lacks, as far as that is known. Of
 long published tables a file has some of the rows, and no drive has figures that are no numbers of results, as resets.
-`make devices` calibrates all of them anew, `make devices-docs` writes this page from what is stored beside it.
+`make devices` calibrates all of them anew, `make devices-docs` writes this page, and the sources in the presets, from
+what is stored beside it. A run on one of them notes of which kinds no figure is (random writes to a full drive, say).
 
 An error is simulated / published - 1. Presets are scaled down; `--set geometry.blocks_per_plane=N` enlarges one. A cache
 of one bit in a cell is so many blocks of each plane, whatever there are: `ftl.slc_cache.borrowed_blocks` grows with them.
@@ -80,6 +81,16 @@ def keep(name: str, document: dict[str, object], drive: str) -> None:
     (PRESETS / f"{name}.toml").write_text(drive)
 
 
+def rewritten(name: str) -> str:
+    """Return the preset of a stored result, with what is said of its values today; nothing is run."""
+    from ninescope.lab.calibrate.calibrate import rewritten as write
+    from ninescope.lab.calibrate.file import DeviceFile
+    from ninescope.lab.calibrate.record import Calibration
+
+    stored = Calibration.from_json(json.loads((STORED / f"{name}.json").read_text()))
+    return write(DeviceFile.read(DEVICES / f"{name}.toml"), stored).drive
+
+
 def main() -> int:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -93,6 +104,8 @@ def main() -> int:
         elif given.keep is not None and (given.keep / name / "report.json").exists():
             report = json.loads((given.keep / name / "report.json").read_text())
             keep(name, report, (given.keep / name / "drive.toml").read_text())
+        if (STORED / f"{name}.json").exists():
+            (PRESETS / f"{name}.toml").write_text(rewritten(name))
     PAGE.write_text(page())
     return 0
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ninescope import _native
 from ninescope.common import bars
 from ninescope.common.numbers import whole
+from ninescope.simulation import validated
 from ninescope.simulation.workload import Workload
 
 if TYPE_CHECKING:
@@ -195,6 +196,7 @@ class Run:
         simulation = self._simulation
         measured = simulation.measured()
         document = json.loads(simulation.result_json(self.complete))
+        document["notes"] += validated.notes_of(document)
         if self._copied_from is not None:  # the engine read the copy
             document["workload"]["format"] = self._copied_from
         return Result(

@@ -34,14 +34,16 @@ from ninescope.lab.calibrate.fit import (
 )
 from ninescope.lab.calibrate.linear import Said, said
 from ninescope.lab.calibrate.record import Calibration, Fitted, Other, Row, choices_shown
-from ninescope.lab.search.space import Design, Parameter
+from ninescope.lab.search.space import Design, Parameter, Raw
 from ninescope.lab.sweep.lake import SNAPSHOTS, Lake
 from ninescope.lab.sweep.point import current_build
 from ninescope.lab.sweep.prepared import PreparedDrives
 from ninescope.lab.sweep.runner import Runner, refuse_other_builds
 from ninescope.lab.sweep.store import FolderStore
 from ninescope.lab.sweep.sweep import workers_of
+from ninescope.lab.sweep.values import number_and_unit
 from ninescope.simulation.drive import Drive
+from ninescope.simulation.validated import with_kinds
 
 LAKE = "lake"
 """The folder of the runs, beside what a calibration writes."""
@@ -273,13 +275,35 @@ def _fitted_sources(file: DeviceFile, calibration: Calibration) -> Iterator[tupl
         yield key, f"calibrated to figures of {file.name}: {'; '.join(words)}"
 
 
+def rewritten(file: DeviceFile, calibration: Calibration) -> Calibration:
+    """Write the drive of a stored calibration anew, with what is said of its values; nothing is run."""
+    design: Design = {}
+    for each in calibration.parameters:
+        design[each.name] = _raw(file.space[each.name], each.value)
+    return _with_drive(file, calibration, file.settings(design))
+
+
+def _raw(parameter: Parameter, value: str) -> Raw:
+    """Return what `shown` wrote."""
+    if parameter.kind in ("choice", "ordered"):
+        return next(each for each in values_of(parameter) if parameter.shown(each) == value)
+    number = number_and_unit(value, parameter.name)[0]
+    return int(number) if parameter.kind == "whole" else float(number)
+
+
 def _with_drive(file: DeviceFile, calibration: Calibration, settings: Mapping[str, Any]) -> Calibration:
     """Write the drive: complete, with where its values come from, and what it was validated on."""
     point = file.base.point({**settings, "workload": next(iter(file.base.workloads))})
     document = toml.loads(point.config)
     document["summary"] = file.summary or file.name
     sources = document.setdefault("sources", {})
-    sources["summary"] = calibration.verdict()
+    of_preset = (file.base.drive.source or {}).get("preset")
+    if of_preset is not None:  # what was said of another drive, where its value is kept
+        for key, source in sources.items():
+            sources[key] = f"as in {of_preset}: {source}"
+    measured = {(row.set, row.case, row.metric) for row in calibration.rows if row.error is not None}
+    kinds = [kind for figure in file.figures if figure.key in measured for kind in file.kinds_of(figure)]
+    sources["summary"] = with_kinds(calibration.verdict(), kinds)
     # Also where the value is that of the drive it is based on, whose reason was another one.
     sources |= dict.fromkeys(file.base.set_, f"set by the device file of {file.name}")
     sources |= dict(_fitted_sources(file, calibration))

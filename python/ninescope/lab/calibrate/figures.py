@@ -81,6 +81,11 @@ class Figure:
     """It was taken out of an output of fio, and nobody says that it was published."""
 
     @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells it from all others of its device."""
+        return self.set, self.case.label, self.metric
+
+    @property
     def label(self) -> str:
         """What it is called."""
         return " ".join(word for word in (self.set, self.case.label, self.metric) if word)

@@ -20,6 +20,7 @@ from ninescope.lab.sweep.estimate import needs_of
 from ninescope.lab.sweep.file import document_of, path_of, said, text_of_kind
 from ninescope.lab.sweep.source import Source
 from ninescope.lab.sweep.values import shown
+from ninescope.simulation.validated import kind_of
 
 KEYS = (
     "name", "summary", "drive", "run", "parameters", "zip", "figures", "sources", "trials", "batch", "rounds",
@@ -87,6 +88,19 @@ class DeviceFile:
         """Return the keys that a parameter sets."""
         derived = [key for key, value in self.derived.items() if name in _texts(value)]
         return tuple(derived) or self.space[name].keys
+
+    def kinds_of(self, figure: Figure) -> list[str]:
+        """Return of which kinds the jobs are that a figure is about; none of a trace."""
+        source = self.base.workloads[figure.case.workload]
+        words = {
+            key.removeprefix("workload."): value
+            for key, value in figure.case.settings.items()
+            if key.startswith("workload.")
+        }
+        jobs = source.what if isinstance(source.what, tuple) else (source.what,)
+        prefill = figure.case.settings.get("run.prefill", self.base.run.get("prefill"))
+        found = [kind_of({**job, **words}, prefill) for job in jobs if isinstance(job, Mapping)]
+        return [kind for kind in found if kind is not None]
 
     def refuse(self, problem: str, *where: str | int) -> ConfigError:
         """Return an error with the line of what is wrong."""
