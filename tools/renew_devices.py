@@ -9,12 +9,17 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ninescope.lab.calibrate.record import Calibration
 
 ROOT = Path(__file__).resolve().parents[1]
 DEVICES = ROOT / "examples/devices"
 STORED = ROOT / "docs/validation/devices"
 PAGE = ROOT / "docs/validation/devices.md"
 PRESETS = ROOT / "presets/drives"
+IMAGES = ROOT / "docs/images"
 
 HEAD = """# Drives that one can buy
 
@@ -31,6 +36,8 @@ what is stored beside it. A run on one of them notes of which kinds no figure is
 An error is simulated / published - 1. Presets are scaled down; `--set geometry.blocks_per_plane=N` enlarges one. A cache
 of one bit in a cell is so many blocks of each plane, whatever there are: `ftl.slc_cache.borrowed_blocks` grows with them.
 
+![Simulated over published, every figure of every drive](../images/devices.png)
+
 """  # noqa: E501
 
 
@@ -39,13 +46,20 @@ def names() -> list[str]:
     return sorted(path.stem for path in DEVICES.glob("*.toml") if path.stem != "by-fio")
 
 
+def stored() -> list[Calibration]:
+    """Return the stored results."""
+    from ninescope.lab.calibrate.record import Calibration as Stored
+
+    paths = [STORED / f"{name}.json" for name in names()]
+    return [Stored.from_json(json.loads(path.read_text())) for path in paths if path.exists()]
+
+
 def page() -> str:
     """Return the page."""
-    from ninescope.lab.calibrate.record import Calibration, error_shown, name_of
+    from ninescope.lab.calibrate.record import error_shown, name_of
     from ninescope.lab.calibrate.text import markdown
 
-    stored = [STORED / f"{name}.json" for name in names()]
-    found = [Calibration.from_json(json.loads(path.read_text())) for path in stored if path.exists()]
+    found = stored()
     lines = [
         "| drive | fitted | median | held out | median | worst | |",
         "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
@@ -85,10 +99,19 @@ def rewritten(name: str) -> str:
     """Return the preset of a stored result, with what is said of its values today; nothing is run."""
     from ninescope.lab.calibrate.calibrate import rewritten as write
     from ninescope.lab.calibrate.file import DeviceFile
-    from ninescope.lab.calibrate.record import Calibration
+    from ninescope.lab.calibrate.record import Calibration as Stored
 
-    stored = Calibration.from_json(json.loads((STORED / f"{name}.json").read_text()))
-    return write(DeviceFile.read(DEVICES / f"{name}.toml"), stored).drive
+    found = Stored.from_json(json.loads((STORED / f"{name}.json").read_text()))
+    return write(DeviceFile.read(DEVICES / f"{name}.toml"), found).drive
+
+
+def draw() -> None:
+    """Draw how far all figures of all drives are missed."""
+    from ninescope import pictures
+    from ninescope.lab.calibrate.figure import devices_figure
+
+    pictures.save(devices_figure(stored()), IMAGES, ("png",))
+    pictures.reduce_colours(IMAGES / "devices.png", pictures.SMALL)
 
 
 def main() -> int:
@@ -107,6 +130,7 @@ def main() -> int:
         if (STORED / f"{name}.json").exists():
             (PRESETS / f"{name}.toml").write_text(rewritten(name))
     PAGE.write_text(page())
+    draw()
     return 0
 
 

@@ -33,8 +33,18 @@ def main(result_directory: Path) -> None:
     for name in ("tail.png", "cdf.png"):
         shutil.copyfile(Path(result_directory, name), images / name)
     _slowest().plot.slowest(images / "slowest.png")
+    _errors(images / "errors.png")
     for image in images.glob("*.png"):
         pictures.reduce_colours(image, pictures.SMALL)
+
+
+def _errors(path: Path) -> None:
+    """Draw what docs/calibrating.md shows of a calibration."""
+    from ninescope.lab.calibrate import DeviceFile, calibrate
+    from ninescope.lab.calibrate.figure import errors_figure
+    from ninescope.lab.sweep.plot import save
+
+    save(errors_figure(calibrate(DeviceFile.read(ROOT / "examples/devices/by-fio.toml"))), path)
 
 
 def _slowest() -> ninescope.Result:

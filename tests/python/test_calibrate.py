@@ -17,8 +17,9 @@ pytest.importorskip("optuna")
 
 from ninescope import ConfigError, Drive, Workload
 from ninescope.lab.calibrate import Calibration, DeviceFile, calibrate, tried
+from ninescope.lab.calibrate.figure import devices_figure, errors_figure
 from ninescope.lab.calibrate.linear import said
-from ninescope.lab.calibrate.record import Effort, Fitted, Other
+from ninescope.lab.calibrate.record import Effort, Fitted, Other, Row
 from ninescope.lab.calibrate.text import markdown, said_lines
 from ninescope.result.metrics import metrics_of
 
@@ -563,6 +564,43 @@ def test_example_devices_can_be_read(path: Path) -> None:
     assert {figure.use for figure in file.figures} == {"fit", "holdout"}
 
 
+# ---- figures --------------------------------------------------------------------------------------------
+
+
+def test_figures_are_drawn_beside_what_they_are_simulated_to_by_unit() -> None:
+    rows = (
+        Row("late", "", "read_mean_ns", "holdout", "me", 80_000.0, 100_000.0),
+        Row("a (fitted)", "x=1", "read_mean_ns", "fit", "me", 50_000.0, 40_000.0),
+        Row("a", "", "iops", "holdout", "me", 1000.0, 2000.0),
+        Row("none", "", "iops", "holdout", "me", 1000.0, None),
+    )
+    times, rates, ratios = errors_figure(Calibration("known", "", "", (), rows)).panels
+    assert times.x.categories == ["a x=1 read_mean", "late read_mean"]
+    assert [(one.label, list(one.y)) for one in times.series] == [
+        ("published", [50.0, 80.0]),
+        ("simulated, fitted", [40.0, None]),
+        ("simulated, held out", [None, 100.0]),
+    ]
+    assert [(one.label, list(one.y)) for one in rates.series] == [
+        ("published", [1000.0]),
+        ("simulated, held out", [2000.0]),
+    ]
+    assert [list(one.y) for one in ratios.series] == [[0.8, None, None], [None, 1.25, 2.0]]
+    assert ratios.y.label == "simulated / published"
+
+
+def test_of_many_figures_some_have_the_number_that_they_have_in_the_report() -> None:
+    late = [Row(f"r{each}", "", "iops", "holdout", "me", 1.0, 1.0, of_fio=True) for each in range(30)]
+    rows = (*late, Row("f", "", "read_mean_ns", "fit", "me", 1.0, 1.0, of_fio=True))
+    times, rates, _ = errors_figure(Calibration("known", "", "", (), rows)).panels
+    assert times.x.categories == ["f read_mean"]
+    assert not rates.x.categories
+    # The fitted one is the first of the report; every second of thirty has its number.
+    assert [tick for _, tick in rates.x.ticks] == [str(number) for number in range(2, 32, 2)]
+    assert rates.series[0].label == "fio"
+    assert rates.series[0].x[3] < rates.series[1].x[3] == 3
+
+
 # ---- presets of drives that one can buy -----------------------------------------------------------------
 
 STORED = sorted((ROOT / "docs/validation/devices").glob("*.json"))
@@ -577,6 +615,16 @@ def test_the_page_of_drives_is_what_is_stored() -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert module.PAGE.read_text() == module.page()
+    assert "(../images/devices.png)" in module.page()
+    assert (module.IMAGES / "devices.png").stat().st_size > 5000
+    [panel] = devices_figure(module.stored()).panels
+    assert panel.x.categories == module.names()
+    drawn = {one.label: list(zip(one.x, one.y, strict=True)) for one in panel.series}
+    p3700 = Calibration.from_json(json.loads((module.STORED / "intel-p3700.json").read_text()))
+    place = module.names().index("intel-p3700")
+    for use, called in (("fit", "fitted"), ("holdout", "held out")):
+        ratios = [ratio for at, ratio in drawn[called] if at == place]
+        assert ratios == [pytest.approx(1 + row.error) for row in p3700.of(use)]
     assert [path.stem for path in STORED] == module.names()
 
 
