@@ -413,7 +413,7 @@ fn corruption_is_met_once_or_there_still() {
 }
 
 /// All counters by name. Naming the fields makes a new one fail to compile here.
-fn fields(counters: &ReliabilityCounters) -> [(&'static str, u64); 38] {
+fn fields(counters: &ReliabilityCounters) -> [(&'static str, u64); 39] {
     let ReliabilityCounters {
         retried_reads,
         retries,
