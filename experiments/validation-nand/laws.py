@@ -213,11 +213,11 @@ def retry_by_age_rows() -> Iterator[Row]:
     # A megabyte is a block: what is there at the start is the oldest, and the rest is written as time passes.
     parts = [
         {"rw": "write", "bs": "16k", "size": "8m", "offset": f"{8 * part}m", "requests": 512}
-        | {"startdelay": f"{MEANWHILE[0] - days}d"}
+        | {"name": f"{days} days", "startdelay": f"{MEANWHILE[0] - days}d"}
         for part, days in enumerate(MEANWHILE)
         if part
     ]
-    reads = {"rw": "randread", "bs": "16k", "size": f"{8 * len(MEANWHILE)}m", "iodepth": 4}
+    reads = {"name": "reads", "rw": "randread", "bs": "16k", "size": f"{8 * len(MEANWHILE)}m", "iodepth": 4}
     reads |= {"requests": 20_000, "startdelay": f"{MEANWHILE[0] * 86_400 + 2}s"}
     found = drive_of_ages.run(ninescope.Workload.jobs(*parts, reads), prefill="full", seed=7).reliability
     if found is None or len(found.reads_by_age) != len(MEANWHILE):

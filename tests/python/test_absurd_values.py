@@ -125,6 +125,16 @@ DRIVES: dict[str, tuple[str, list[str]]] = {
     "soft decisions": ("ssr-dynamic", [*SMALL, "nand.ecc=ldpc", "nand.errors=constant"]),
 }
 ROW = {"cycles": 0, "rber": [1e-4]}
+TIMES = {
+    "nand": {
+        "times": {
+            "read_layers": [1.0, 1.2],
+            "program_layers": [1.1],
+            "wear": [{"cycles": 0, "program": 1.0, "erase": 1.5}],
+        },
+        "initial_cycles": 0,
+    }
+}
 TABLES: dict[str, dict[str, Any]] = {
     "nand.erase_loops": {"nand": {"erase_loops": [{"cycles": 0, "shares": [1.0]}], "initial_cycles": 0}},
     "nand.page_types": {"nand": {"page_types": {"first": [0], "then": [0], "last": [0]}}},
@@ -132,16 +142,8 @@ TABLES: dict[str, dict[str, Any]] = {
     "nand.corruption": {"nand": {"corruption": {"initial_rber": 1e-6}}},
     "nand.temperature": {"nand": {"initial_age": "1d", "temperature": {"running": 40.0}}},
     "nand.variation": {"nand": {"variation": {"layers": [1.0, 1.2], "blocks": 0.1}}},
-    "nand.times": {
-        "nand": {
-            "times": {
-                "read_layers": [1.0, 1.2],
-                "program_layers": [1.1],
-                "wear": [{"cycles": 0, "program": 1.0, "erase": 1.5}],
-            },
-            "initial_cycles": 0,
-        }
-    },
+    "nand.times": TIMES,
+    "nand.times.wear": TIMES,
     "nand.retry.rows": {
         "nand": {
             "retry": {
@@ -169,6 +171,7 @@ TABLES: dict[str, dict[str, Any]] = {
 # What a policy cannot be without.
 NEEDED: dict[str, dict[str, Any]] = {
     "refresh": {"reads": 1000},
+    "refresh=expected-errors": {"rber": 0.1},
     "scm.ecc": {"user_data": "512B"},
     "storage_scm.ecc": {"user_data": "512B"},
 }
@@ -222,14 +225,19 @@ def problem(drive: dict[str, Any]) -> str:
     return ""
 
 
+def needed(path: Path, policy: str) -> dict[str, Any]:
+    """What a policy wants to be told, which others of its key may not know."""
+    return NEEDED.get(f"{dotted(path)}={policy}", NEEDED.get(dotted(path), {}))
+
+
 def contexts(table: Table) -> Iterator[dict[str, Any]]:
     """Right drives that hold the table, as the policy that it belongs to."""
     for name, (preset, sets) in DRIVES.items():
         document = resolved(name, preset, tuple(sets))
         for path, policy in table.around:
-            document = changed(document, path, {"policy": policy, **NEEDED.get(dotted(path), {})})
+            document = changed(document, path, {"policy": policy, **needed(path, policy)})
         if table.policy is not None:
-            own = {"policy": table.policy, **NEEDED.get(dotted(table.path), {})}
+            own = {"policy": table.policy, **needed(table.path, table.policy)}
             document = changed(document, table.path, own)
         else:
             for start, change in TABLES.items():

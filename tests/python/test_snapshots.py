@@ -365,8 +365,9 @@ def test_reads_of_what_lay_on_a_shelf_and_of_what_was_written_since_are_told_apa
             "nand.retry": {"policy": "table"},
         }
     )
-    writes = {"rw": "write", "bs": "16k", "size": "32m", "requests": 2048}
+    writes = {"name": "writes", "rw": "write", "bs": "16k", "size": "32m", "requests": 2048}
     reads = {"rw": "randread", "bs": "16k", "size": "64m", "requests": 6_000, "startdelay": "5s"}
+    reads["name"] = "reads"
     found = worn.run(ninescope.Workload.jobs(writes, reads), prefill="full", from_snapshot=old).reliability
     assert found is not None
     second, minute, year = 1_000_000_000, 60_000_000_000, 365 * 86_400_000_000_000

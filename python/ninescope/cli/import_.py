@@ -10,7 +10,6 @@ import typer
 
 from ninescope.cli.common import print_pairs
 from ninescope.cli.given import drive_of
-from ninescope.common.catalogue import DEFAULT_PRESET
 
 if TYPE_CHECKING:
     from ninescope.mqsim import Imported
@@ -90,8 +89,9 @@ def import_fio(
     ],
     out: Annotated[str, typer.Option(metavar="DEVICE.toml", help="The device file to write.")],
     drive: Annotated[
-        str, typer.Option(metavar="PRESET|FILE", help="The drive that is nearest to what was measured.")
-    ] = DEFAULT_PRESET,
+        str,
+        typer.Option(metavar="PRESET|FILE", help="The drive that is nearest to what was measured: tlc without it."),
+    ] = "",
 ) -> None:
     """Write a device file to start from, of a drive that was measured with fio.
 
@@ -99,6 +99,7 @@ def import_fio(
     others are predicted: `ninescope calibrate DEVICE.toml`. What may be chosen otherwise is said in it.
     """
     from ninescope import ConfigError
+    from ninescope.common.catalogue import DEFAULT_PRESET
     from ninescope.common.files import existing, written_whole
     from ninescope.lab.calibrate import DeviceFile
     from ninescope.lab.calibrate.start import start
@@ -108,6 +109,7 @@ def import_fio(
         raise typer.BadParameter("--out wants a file, and its name is empty")
     if path.exists():
         raise ConfigError(f"{path}: is there already, and is not written over")
+    drive = drive or DEFAULT_PRESET
     drive_of(drive, [])
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -175,7 +175,7 @@ fn limits(dice: &mut Dice, drive: &mut Table) {
     if by_rate.chance(30) && value_at(drive, "nand.errors").is_some() {
         put_at(drive, "refresh.policy", "expected-errors");
         put_at(drive, "refresh.rber", by_rate.one_of(&[1e-6, 1e-5, 1e-4, 1e-3, 1e-2]));
-        put_at(drive, "refresh.period", text(by_rate.time(6, 11)));
+        put_at(drive, "refresh.period", text(by_rate.time(5, 9)));
     }
     if value_at(drive, "refresh.policy").and_then(Value::as_str) == Some("expected-errors") {
         return;
@@ -405,7 +405,7 @@ fn sectors(dice: &mut Dice, drive: &mut Table, medium: &str) {
 fn seldom_too_old(drive: &mut Table) {
     if let Some(period) = time_at(drive, "refresh.period").filter(|_| value_at(drive, "refresh.rber").is_some()) {
         // What is new may be due at once.
-        put_at(drive, "refresh.period", text(Duration(period.max(20_000_000_000 + time_to_rewrite(drive)))));
+        put_at(drive, "refresh.period", text(Duration(period.max(2 * time_to_rewrite(drive)))));
     }
     let Some(retention) = time_at(drive, "refresh.retention") else { return };
     let retention = retention.max(20_000_000_000 + time_to_rewrite(drive));

@@ -141,7 +141,7 @@ fn factors_that_make_no_time_are_refused() {
         timing.times.program_layers = vec![500_000];
     });
     assert_eq!(key, "times.program_layers");
-    assert!(message.contains("3 ns") && message.contains("4"), "{message}");
+    assert!(message.contains("3 ns") && message.contains('4'), "{message}");
     let (key, message) = refused(|timing| {
         timing.erase_loops = EraseLoops::Fixed(60);
         timing.erase_loop = Ns(1_000_000_000);

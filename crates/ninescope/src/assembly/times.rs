@@ -24,10 +24,11 @@ pub fn factors(drive: &LoadedDrive, nand: &NandConfig, pages: u32) -> Result<Tim
         }
     }
     let of_layers = |key: &str, layers: &[f64]| -> Result<Vec<u32>, Error> {
-        layers.iter().map(|&factor| millionths(drive, key, factor)).collect()
+        layers.iter().map(|&factor| millionths(drive, key, "", factor)).collect()
     };
     let of_row = |&WearTimes { cycles, program, erase }: &WearTimes| -> Result<WearFactors, Error> {
-        let [program, erase] = [program, erase].map(|factor| millionths(drive, "wear", factor));
+        let [program, erase] =
+            [("program ", program), ("erase ", erase)].map(|(of, factor)| millionths(drive, "wear", of, factor));
         Ok(WearFactors { cycles, program: program?, erase: erase? })
     };
     Ok(TimeFactors {
@@ -38,10 +39,10 @@ pub fn factors(drive: &LoadedDrive, nand: &NandConfig, pages: u32) -> Result<Tim
     })
 }
 
-/// A factor in millionths, to the nearest.
-fn millionths(drive: &LoadedDrive, key: &str, factor: f64) -> Result<u32, Error> {
+/// A factor in millionths, to the nearest; what it is of in its row, with a blank behind, or nothing.
+fn millionths(drive: &LoadedDrive, key: &str, of: &str, factor: f64) -> Result<u32, Error> {
     if !(0.01..=100.0).contains(&factor) {
-        let message = format!("has the factor {factor}, it must lie between 0.01 and 100");
+        let message = format!("has the {of}factor {factor}, it must lie between 0.01 and 100");
         return Err(drive.error_at(&format!("nand.times.{key}"), &message));
     }
     Ok((factor * f64::from(FACTOR_ONE) + 0.5) as u32)

@@ -737,7 +737,7 @@ fn times_by_layer_and_wear_name_their_key() {
         ("nand.times={read_layers=[1.0,0.0]}", &["nand.times.read_layers has the factor 0", "0.01 and 100"]),
         ("nand.times={program_layers=[nan]}", &["nand.times.program_layers has the factor NaN"]),
         ("nand.times={program_layers=[1,1,1,1,1,1,1,1,1]}", &["nand.times.program_layers has 9 values", "8 pages"]),
-        ("nand.times={wear=[{cycles=0,erase=101.0}]}", &["nand.times.wear has the factor 101"]),
+        ("nand.times={wear=[{cycles=0,erase=101.0}]}", &["nand.times.wear has the erase factor 101"]),
         ("nand.times={wear=[{cycles=7},{cycles=7}]}", &["nand.times.wear has 7 cycles after 7", "ascend"]),
         ("nand.times={wear=[{cycles=4000000000}]}", &["nand.times.wear has 4000000000 cycles, at most 10000000"]),
         ("nand.times={wear=[{program=1.0}]}", &["nand.times", "cycles"]),

@@ -188,9 +188,11 @@ fn attempts_grow_with_cycles_and_age_as_their_table_says() {
     }
 }
 
-/// The classes that have reads, by number: how many took so many attempts, how many did not decode, and the sum of what they are
-/// classed by.
-fn classes(all: &[ReadsOfClass]) -> Vec<(usize, Vec<(usize, u64)>, u64, u128)> {
+/// A class by its number: how many took so many attempts, how many did not decode, and the sum of what they are classed by.
+type ToldOfClass = (usize, Vec<(usize, u64)>, u64, u128);
+
+/// The classes that have reads.
+fn classes(all: &[ReadsOfClass]) -> Vec<ToldOfClass> {
     let of = |class: &ReadsOfClass| {
         let attempts = class.by_attempts.iter().copied().enumerate().filter(|&(_, reads)| reads > 0);
         (attempts.collect(), class.undecoded, class.sum)
