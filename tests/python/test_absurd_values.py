@@ -91,6 +91,14 @@ DRIVES: dict[str, tuple[str, list[str]]] = {
         "ssr-dynamic",
         [*SMALL, 'power={controller="1W",states=[{after="1ms",power="70mW",enter="50us",leave="500us"}]}'],
     ),
+    "a drive that warms itself": (
+        "ssr-dynamic",
+        [
+            *SMALL,
+            'power={controller="1W",heat={ambient=20,resistance=10,time_constant="1s",begins_at=30.5,window="10ms",'
+            'throttle=[{above=35,until=32,cap="1.5W"}]}}',
+        ],
+    ),
     "parity": ("ssr-dynamic", [*SMALL, "ftl.parity={stripe=2}"]),
     "super-blocks": ("ssr-dynamic", [*SMALL, "ftl.superblock={dies=2}"]),
     "dies that fail": (

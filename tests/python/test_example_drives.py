@@ -183,6 +183,11 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
         + [some("energy", "peak_watts")],
     ),
     "power-cap": (job("randread", "4k", 4000), "full", [some("counters", "power_waits")]),
+    "heats-up": (
+        job("randread", "4k", 10_000, iodepth=64),
+        "full",
+        [some("counters", "thermal_throttles"), some("energy", "heat", "throttled_ns")],
+    ),
     "power-states": (
         job("randread", "4k", 300, rate_iops=20),
         "full",

@@ -133,7 +133,7 @@ def test_tables_of_sweeps_keep_fractions_of_joules_and_watts():
         ({"power__die_read": "-1mW"}, "negative"),
         ({"power__window": 0}, "power.window must not be zero"),
         ({"power__dram": "1W"}, r"power.dram is given.*\[dram\]"),
-        ({"power__heat": "1W"}, "heat"),
+        ({"power__warmth": "1W"}, "warmth"),
         ({"power__cap": "1W"}, "power.cap is 1W"),
         ({"power__states": [{"after": "1ms", "power": "5W"}]}, r"power.states\[0\].power is 5W"),
     ],

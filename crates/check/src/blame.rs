@@ -24,7 +24,7 @@ const MAP_READER: u64 = u64::MAX - 1;
 type Owners = [u64; 4];
 
 /// The causes of waits behind requests and what is done for somebody, in the order of [`Waits`], and what dies do for nobody.
-const CAUSES: [Cause; SPLIT_WHOLE + 4] = [
+const CAUSES: [Cause; SPLIT_WHOLE + 5] = [
     Cause::DieWaitingForChannel,
     Cause::DieHostRead,
     Cause::DieHostProgram,
@@ -38,6 +38,7 @@ const CAUSES: [Cause; SPLIT_WHOLE + 4] = [
     Cause::DieParity,
     Cause::DieRebuild,
     Cause::DieWaitingForPower,
+    Cause::DieThrottledByHeat,
 ];
 const CHANNEL: usize = 3;
 /// The first of those in which no part of a request is done, whatever else is in the command.
@@ -47,6 +48,7 @@ const OWN: usize = SPLIT_WHOLE;
 const PARITY: usize = OWN + 1;
 const REBUILD: usize = PARITY + 1;
 const POWER: usize = REBUILD + 1;
+const HEAT: usize = POWER + 1;
 
 /// Time by these causes [ns], and of those before own parts by holder: each tenant, and then the drive.
 #[derive(Clone, Debug, Default)]
@@ -164,6 +166,8 @@ pub struct Blame {
     tenants: Vec<u16>,
     /// The drive, as a holder.
     drive: u16,
+    /// It is throttled because it is hot.
+    is_hot: bool,
     /// By migration under way: whose page it moves.
     movers: BTreeMap<u32, u16>,
     /// By pool: who opened a block group of it last.
@@ -214,6 +218,7 @@ impl Blame {
             channels: vec![VecDeque::new(); geometry.channels as usize],
             at_program: completes_at_program,
             drive,
+            is_hot: false,
             ..Self::default()
         }
     }
@@ -695,10 +700,22 @@ impl Blame {
 
     /// A die begins to wait for power, or need not any more.
     pub fn for_power(&mut self, now: Ns, id: DieId, waits: bool) {
-        let (die, holder) = (&mut self.dies[id.index()], self.drive);
-        let since = std::mem::replace(&mut die.without_power, waits.then_some(now));
-        if let Some(from) = since.filter(|_| !waits) {
-            die.done.push_back(Stretch { from, until: now, lane: Some(POWER), holder, owners: [NOBODY; 4] });
+        self.waited_for_power(now, id.index());
+        self.dies[id.index()].without_power = waits.then_some(now);
+    }
+
+    /// The drive is hot, or is not any more: dies wait for power because of that.
+    pub fn throttled(&mut self, now: Ns, is_hot: bool) {
+        (0..self.dies.len()).for_each(|die| self.waited_for_power(now, die));
+        self.is_hot = is_hot;
+    }
+
+    fn waited_for_power(&mut self, now: Ns, die: usize) {
+        let (lane, holder) = (if self.is_hot { HEAT } else { POWER }, self.drive);
+        let die = &mut self.dies[die];
+        if let Some(from) = die.without_power {
+            die.done.push_back(Stretch { from, until: now, lane: Some(lane), holder, owners: [NOBODY; 4] });
+            die.without_power = Some(now);
         }
     }
 

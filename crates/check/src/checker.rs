@@ -512,6 +512,13 @@ impl Probe for Checker {
                 self.ledger.power_wakes += 1;
                 Ok(())
             }
+            Event::Throttled { step, .. } => {
+                if let Some(blame) = &mut self.blame {
+                    blame.throttled(view.now, step > 0);
+                }
+                self.dies.throttled(view.now, step > 0);
+                Ok(())
+            }
             Event::PowerAwaited { die } | Event::PowerComes { die, .. } => {
                 let waits = matches!(event, Event::PowerAwaited { .. });
                 self.ledger.power_waits += u64::from(waits);

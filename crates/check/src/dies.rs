@@ -98,6 +98,18 @@ struct Die {
     /// Since when it waits for power, if it does, and how long it has since measuring began [ns].
     power_awaited: Option<Ns>,
     without_power: u64,
+    /// The same while the drive was hot.
+    throttled: u64,
+}
+
+impl Die {
+    /// It waited for power until now, if it did.
+    fn waited_for_power(&mut self, now: Ns, hot: bool) {
+        if let Some(since) = self.power_awaited {
+            *if hot { &mut self.throttled } else { &mut self.without_power } += (now - since).0;
+            self.power_awaited = Some(now);
+        }
+    }
 }
 
 /// All dies.
@@ -109,6 +121,8 @@ pub struct Dies {
     /// Second registers, where pages leave from them.
     registers: Option<RegisterBook>,
     page_types: PageTypesBook,
+    /// The drive is throttled because it is hot.
+    is_hot: bool,
 }
 
 impl Dies {
@@ -383,6 +397,7 @@ impl Dies {
 
     /// A die begins to wait for power, or need not any more.
     pub fn for_power(&mut self, now: Ns, id: DieId, waits: bool) -> Checked {
+        let is_hot = self.is_hot;
         let die = &mut self.each[id.index()];
         let is_free = die.phase == Phase::Free || (die.phase == Phase::DataOut && die.data_out_until <= now);
         require!(
@@ -392,9 +407,15 @@ impl Dies {
             "die {id} waits for power, or need not any more, while it is {:?}",
             die.phase
         );
-        let since = std::mem::replace(&mut die.power_awaited, waits.then_some(now));
-        die.without_power += since.map_or(0, |since| (now - since).0);
+        die.waited_for_power(now, is_hot);
+        die.power_awaited = waits.then_some(now);
         Ok(())
+    }
+
+    /// The drive is hot, or is not any more.
+    pub fn throttled(&mut self, now: Ns, is_hot: bool) {
+        let was_hot = std::mem::replace(&mut self.is_hot, is_hot);
+        self.each.iter_mut().for_each(|die| die.waited_for_power(now, was_hot));
     }
 
     // ---- time -------------------------------------------------------------------------------------
@@ -416,7 +437,7 @@ impl Dies {
         }
         for die in &mut self.each {
             die.working = if die.phase == Phase::DataOut { die.data_out_until.saturating_since(now).0 } else { 0 };
-            (die.overhead, die.without_power) = (0, 0);
+            (die.overhead, die.without_power, die.throttled) = (0, 0, 0);
             die.power_awaited = die.power_awaited.map(|_| now);
             die.since = now;
         }
@@ -454,17 +475,19 @@ impl Dies {
             );
             let lane = |occupancy: Occupancy| ledger[occupancy as usize];
             let overhead = lane(Occupancy::SuspendOverhead);
-            let without_power = lane(Occupancy::WaitingForPower);
-            let held = overhead + without_power + lane(Occupancy::WaitingForChannel);
+            let (without_power, throttled) = (lane(Occupancy::WaitingForPower), lane(Occupancy::ThrottledByHeat));
+            let held = overhead + without_power + throttled + lane(Occupancy::WaitingForChannel);
             let working = total - held - lane(Occupancy::Idle);
             require!(
-                (working, overhead, without_power) == (die.working, die.overhead, die.without_power),
+                (working, overhead, without_power, throttled)
+                    == (die.working, die.overhead, die.without_power, die.throttled),
                 BusyTime,
                 now,
-                "die {index} worked {} ns, spent {} ns on suspending and waited {} ns for power, its ledger says {working}, {overhead} and {without_power} ns",
+                "die {index} worked {} ns, spent {} ns on suspending and waited {} ns for power and {} ns while it was hot, its ledger says {working}, {overhead}, {without_power} and {throttled} ns",
                 die.working,
                 die.overhead,
-                die.without_power
+                die.without_power,
+                die.throttled
             );
         }
         Ok(())

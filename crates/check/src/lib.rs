@@ -24,6 +24,7 @@ mod failed_dies;
 mod firmware;
 mod forwarding;
 mod groups;
+mod heat;
 mod homes;
 mod intake;
 mod interrupts;

@@ -128,6 +128,8 @@ marks! {
     WaitForCore, "wait_for_core", "A decision of the firmware waited for a core.";
     ParkedWithoutPower, "parked_without_power", "A suspended operation, or a read beside it, waited for power.";
     WokenOnTheWayIn, "woken_on_the_way_in", "A command came while the drive was on its way into a state of less power.";
+    ThrottledByHeat, "throttled_by_heat", "A die waited for power while the drive was hot.";
+    ThrottleEnds, "throttle_ends", "The drive had cooled while a die waited for power.";
     MoveNotApart, "move_not_apart", "A unit that was moved went to the first kind of data, for want of space.";
     HandlesShareMoves, "handles_share_moves", "What was moved of two handles went into one reclaim unit.";
     IsolatedWithoutSpace, "isolated_without_space", "What was moved of a handle took a block group of the reserve for itself.";

@@ -8,6 +8,7 @@ use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_media::scm::ScmCommandKind;
 use ninescope_model::{DieId, OCCUPANCIES, Occupancy, SECTOR_BYTES, Source};
 
+use crate::heat::HeatBook;
 use crate::marks::{Mark, Marks};
 use crate::power_states::RestBook;
 use crate::rule::{Checked, require};
@@ -53,6 +54,8 @@ pub struct PowerBook {
     at: Ns,
     /// States of less power, where there are any.
     rest: Option<RestBook>,
+    /// How warm it is, where that is followed.
+    heat: Option<HeatBook>,
 }
 
 impl PowerBook {
@@ -61,6 +64,7 @@ impl PowerBook {
         let config = view.power?.config().clone();
         Some(Self {
             rest: RestBook::started(&config),
+            heat: HeatBook::started(config.heat.as_ref()),
             config,
             dies: vec![Die::default(); view.ftl.geometry().dies() as usize],
             sources: vec![Source::Host; view.scm.layout().banks() as usize],
@@ -79,7 +83,14 @@ impl PowerBook {
 
     pub fn sees(&mut self, view: &View<'_>, event: &Event<'_>, marks: &mut Marks) -> Checked {
         let now = view.now;
-        if self.config.cap.is_some() {
+        if now > self.at {
+            self.time_passes(view)?;
+            self.at = now;
+        }
+        if self.heat.is_some() {
+            self.heat_is_told(view, event, marks)?;
+        }
+        if self.is_capped() {
             self.cap_holds(view, event, marks)?;
         }
         if let Some(rest) = &mut self.rest {
@@ -134,10 +145,14 @@ impl PowerBook {
                 }
                 (self.of_dram, self.of_cores) = (0, 0);
                 self.windows.clear();
+                self.heat.iter_mut().for_each(|heat| heat.measuring_began(now));
             }
             Event::Finished { .. } => {
                 if let Some(rest) = &mut self.rest {
                     rest.finished(view)?;
+                }
+                if let Some(heat) = &mut self.heat {
+                    heat.finished(view)?;
                 }
                 return self.compare(view);
             }
@@ -156,18 +171,67 @@ impl PowerBook {
     /// What may still be drawn by commands of dies [uW].
     fn left(&self) -> u64 {
         let taken: u64 = self.dies.iter().map(|die| die.taken).sum();
-        self.config.cap.unwrap_or(u64::MAX).saturating_sub(self.config.at_rest + taken)
+        let hot = self.heat.as_ref().and_then(HeatBook::cap);
+        let cap = [self.config.cap, hot].into_iter().flatten().min();
+        cap.unwrap_or(u64::MAX).saturating_sub(self.config.at_rest + taken)
+    }
+
+    /// Whether dies ask for power.
+    fn is_capped(&self) -> bool {
+        self.config.cap.is_some() || self.heat.as_ref().is_some_and(HeatBook::has_throttle)
+    }
+
+    /// Time has moved on: nobody waits for nothing, and the drive is as warm as what it drew meanwhile makes it.
+    fn time_passes(&mut self, view: &View<'_>) -> Checked {
+        let (now, most) = (view.now, self.config.die.into_iter().max().unwrap_or_default());
+        // Whatever it is to do.
+        let needless = self.line.front().filter(|_| self.is_capped() && most <= self.left());
+        require!(needless.is_none(), PowerCap, now, "die {needless:?} waits for power, and there is enough of it");
+        let (dies, rest, at_rest) = (&self.dies, &self.rest, u128::from(self.config.at_rest));
+        let Some(heat) = &mut self.heat else { return Ok(()) };
+        if !self.line.is_empty() {
+            heat.is_known(now)?;
+        }
+        let of_dies = |from: Ns, until: Ns| -> u128 {
+            dies.iter()
+                .map(|die| u128::from(die.power) * u128::from(until.saturating_since(from.max(die.since)).0))
+                .sum()
+        };
+        let drawn = |from: Ns, until: Ns| {
+            let saved = rest.as_ref().map_or(0, |rest| rest.saves_between(from, until));
+            at_rest * u128::from((until - from).0) + of_dies(from, until) - saved
+        };
+        let steady = dies.iter().filter(|die| die.power > 0).map(|die| die.since);
+        let steady = steady.chain(rest.as_ref().map(RestBook::steady_from)).max().unwrap_or_default();
+        heat.passes(view, drawn, steady, !self.line.is_empty())
+    }
+
+    /// The device knows how warm it is when a die asks for power.
+    fn heat_is_told(&mut self, view: &View<'_>, event: &Event<'_>, marks: &mut Marks) -> Checked {
+        let (now, waits) = (view.now, !self.line.is_empty());
+        let Some(heat) = &mut self.heat else { return Ok(()) };
+        match *event {
+            Event::Throttled { step, since } => {
+                heat.said(now, step, since)?;
+                if waits && step == 0 {
+                    marks.hit(Mark::ThrottleEnds);
+                }
+            }
+            Event::PowerAwaited { .. } => {
+                heat.is_known(now)?;
+                if heat.step() > 0 {
+                    marks.hit(Mark::ThrottledByHeat);
+                }
+            }
+            Event::PowerComes { .. } | Event::Dispatched { .. } | Event::ResumeBegan { .. } => heat.is_known(now)?,
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Commands of dies draw no more than may be drawn, whoever waits does so for a reason, and the first come goes first.
     fn cap_holds(&mut self, view: &View<'_>, event: &Event<'_>, marks: &mut Marks) -> Checked {
         let (now, most) = (view.now, self.config.die.into_iter().max().unwrap_or_default());
-        if now > self.at {
-            // Whatever it is to do.
-            let needless = self.line.front().filter(|_| most <= self.left());
-            require!(needless.is_none(), PowerCap, now, "die {needless:?} waits for power, and there is enough of it");
-            self.at = now;
-        }
         match *event {
             Event::Dispatched { command, .. } => self.take(view, command.die, command.kind)?,
             Event::ResumeBegan { die } => {
@@ -232,6 +296,7 @@ impl PowerBook {
     /// What a die did so far is over: the pulses of its command, or something else.
     fn over(&mut self, now: Ns, die: usize, other: Option<Occupancy>) {
         let Die { present, power, since, .. } = self.dies[die];
+        self.dies[die].power = 0;
         let lane = other.map_or(present.lane, |occupancy| occupancy as usize);
         let (power, mut at) = (u128::from(power), since.max(self.since));
         self.of_dies[lane] += power * u128::from(now.saturating_since(at).0);
@@ -281,6 +346,7 @@ impl PowerBook {
 
     /// An energy that is taken at once.
     fn at_once(&mut self, now: Ns, energy: u128) {
+        self.heat.iter_mut().for_each(|heat| heat.takes(energy));
         *self.windows.entry((now - self.since).0 / self.config.window.0).or_default() += energy;
     }
 

@@ -59,6 +59,30 @@ impl RestBook {
         (&self.saved, self.saved.values().sum())
     }
 
+    /// From when on it draws always as much, if nothing comes.
+    pub fn steady_from(&self) -> Ns {
+        let last = self.states.last().zip(self.rests.filter(|_| self.disturbed.is_none()));
+        last.map_or(Ns::ZERO, |(state, since)| since + state.after + state.enter)
+    }
+
+    /// What is drawn less than at rest between two times of the rest it is in [fJ].
+    pub fn saves_between(&self, from: Ns, until: Ns) -> u128 {
+        let Some(since) = self.rests else { return 0 };
+        let until = self.disturbed.map_or(until, |at| at.min(until));
+        let of_state = |index: usize| {
+            let (begins, ends) = self.stay(since, index);
+            let time = ends.min(until).saturating_since(begins.max(from));
+            u128::from(self.at_rest - self.states[index].power) * u128::from(time.0)
+        };
+        (0..self.states.len()).map(of_state).sum()
+    }
+
+    /// From when until when it is in a state of a rest that lasts.
+    fn stay(&self, since: Ns, index: usize) -> (Ns, Ns) {
+        let PowerState { after, enter, .. } = self.states[index];
+        (since + after + enter, self.states.get(index + 1).map_or(Ns::NEVER, |next| since + next.after))
+    }
+
     pub fn sees(&mut self, view: &View<'_>, event: &Event<'_>, marks: &mut Marks) -> Checked {
         let now = view.now;
         if let Some(until) = self.owed.take() {
@@ -192,14 +216,14 @@ impl RestBook {
 
     fn lay(&mut self, since: Ns, at: Ns) {
         for index in 0..self.states.len() {
-            let PowerState { after, enter, power, .. } = self.states[index];
+            let PowerState { after, power, .. } = self.states[index];
             let begins = since + after;
             if begins >= at {
                 break;
             }
             self.times[index].entries += u64::from(begins >= self.measured_since);
-            let next = self.states.get(index + 1).map_or(Ns::NEVER, |next| since + next.after);
-            let (from, until) = ((begins + enter).max(self.measured_since), next.min(at));
+            let (from, next) = self.stay(since, index);
+            let (from, until) = (from.max(self.measured_since), next.min(at));
             self.times[index].time += until.saturating_since(from);
             self.save(u128::from(self.at_rest - power), from, until);
         }

@@ -184,6 +184,8 @@ rules! {
         "Commands of dies that are under way draw no more together than may be drawn beside what the drive draws at rest; a die waits for power only while too little is left of it or others wait, and the first come goes first.";
     PowerStates, "power-states",
         "A drive rests when no command is inside and nothing works, and goes into a state of less power for as long as it rests behind that; a command that comes meanwhile waits until the state is entered and left, is served no earlier and says so; times in states are those that are told.";
+    Heat, "heat",
+        "A drive is as warm at the end of each window as what it drew leads to by its resistance and time constant; it is in the steps of its throttle that follow from that, says so before a die asks for power and at once while one waits, and what it may draw goes by them; temperatures and times that are told are those.";
     Damage, "damage", "Lost and wrong are the units that a failed read of the drive's own left so, until they are written anew.";
     UnreportedDamage, "unreported-damage",
         "A read of what is lost says so, a read of what is wrong is counted as such, and no other.";

@@ -123,6 +123,8 @@ pub struct EngineCounters {
     pub power_waits: u64,
     /// Times a command of the host found the drive in a state of less power, or on its way into one.
     pub power_wakes: u64,
+    /// Times the drive was too hot and began to be throttled.
+    pub thermal_throttles: u64,
     /// Times an operation waited for its channel.
     pub channel_waits: u64,
     /// Commands that write and are to complete when that is on the media.

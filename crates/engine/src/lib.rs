@@ -46,7 +46,9 @@ pub use policies::suspend::{SuspendPolicy, SuspendPolicyConfig};
 pub use policies::transaction_scheduler::{TransactionScheduler, TransactionSchedulerConfig};
 pub use policies::trim::{Deferral, TrimConfig, TrimmedReads};
 pub use policies::write_throttle::WriteThrottleConfig;
-pub use power::{Energy, Peak, Power, PowerConfig, PowerState, StateTimes};
+pub use power::{
+    Energy, HeatConfig, HeatSeen, Peak, Power, PowerConfig, PowerState, StateTimes, ThrottleStep, ThrottleTimes,
+};
 pub use probe::{Access, Event, Forgotten, NoProbe, Pair, Probe, View};
 pub use scm::{ScmCounters, ScmPart};
 pub use tier::{Lower, Migration, MigrationKind, Occasion, SlotWaiter, TenantPages, TierConfig, TierPart};

@@ -214,6 +214,9 @@ pub enum Event<'a> {
     PowerAwaited { die: DieId },
     /// A die that waited in line for power has it and `goes_on`, or has nothing to do any more.
     PowerComes { die: DieId, goes_on: bool },
+    /// The drive is in so many steps of its throttle, as warm as it was at `since` [ns]. Told when a die asks for power, at the end of
+    /// each window while one waits, and when all is over.
+    Throttled { step: usize, since: Ns },
     /// The drive has nothing to do from now on, and goes into states of less power until something comes.
     RestBegan,
     /// What was taken in last came while it was in one, or on its way: nothing is taken up before it is out.

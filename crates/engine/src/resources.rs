@@ -4,7 +4,8 @@ use ninescope_kernel::ResourceId;
 use ninescope_model::{BankId, ChannelId, DieId};
 
 /// Wake-up slots in their order at equal times: resources that free, then timers, then arrivals, then interrupts, then fetches,
-/// then writes that a cache holds back, then those that a throttle does, then cores of the firmware, then TRIMs that were put off.
+/// then writes that a cache holds back, then those that a throttle does, then cores of the firmware, then TRIMs that were put off,
+/// then how warm the drive is.
 #[derive(Clone, Copy, Debug)]
 pub struct Resources {
     /// Dies, and behind them the planes that read each by itself.
@@ -101,7 +102,12 @@ impl Resources {
         ResourceId(self.stages + 14)
     }
 
-    /// Those beside dies that have a wake-up while they work: not timers, arrivals, writes held back and TRIMs put off.
+    pub fn heat(self) -> ResourceId {
+        ResourceId(self.stages + 15)
+    }
+
+    /// Those beside dies that have a wake-up while they work: not timers, arrivals, writes held back, TRIMs put off
+    /// and heat, for which dies wait.
     pub fn at_work(self) -> impl Iterator<Item = ResourceId> {
         let stages = [self.processor(), self.link_in(), self.link_out(), self.memory_timer(), self.dram()];
         let others = [self.interrupts(), self.fetch(), self.firmware()];
@@ -109,6 +115,6 @@ impl Resources {
     }
 
     pub fn count(self) -> usize {
-        (self.stages + 15) as usize
+        (self.stages + 16) as usize
     }
 }

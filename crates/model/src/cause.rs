@@ -34,10 +34,12 @@ pub enum Occupancy {
     Rebuild,
     /// Nothing: what it would do next would draw more power than may be drawn.
     WaitingForPower,
+    /// The same while the drive is hot, and less may be drawn because of that.
+    ThrottledByHeat,
 }
 
 /// Number of occupancies: lanes of a die's ledger.
-pub const OCCUPANCIES: usize = 15;
+pub const OCCUPANCIES: usize = 16;
 
 /// What a nanosecond of a request's latency was spent on. The first [`OCCUPANCIES`] say what held the
 /// die while the request waited in its queue; the others are the request's own stages and waits.
@@ -74,6 +76,8 @@ pub enum Cause {
     DieRebuild,
     /// The die waited until there was power for what it was to do.
     DieWaitingForPower,
+    /// The die waited for that while the drive was hot.
+    DieThrottledByHeat,
     /// Queued in the host, because the device held `queue_depth` commands or fetched others.
     HostQueue,
     /// The controller's per-command cost and the wait for it.
@@ -129,7 +133,7 @@ pub enum Cause {
 }
 
 /// Number of causes: lanes of a request's parts.
-pub const CAUSES: usize = 41;
+pub const CAUSES: usize = 42;
 
 impl Occupancy {
     /// All occupancies, in lane order.
@@ -149,6 +153,7 @@ impl Occupancy {
         Self::Parity,
         Self::Rebuild,
         Self::WaitingForPower,
+        Self::ThrottledByHeat,
     ];
 
     /// The key in results.
@@ -169,6 +174,7 @@ impl Occupancy {
             Self::Parity => "parity",
             Self::Rebuild => "rebuild",
             Self::WaitingForPower => "waiting_for_power",
+            Self::ThrottledByHeat => "throttled_by_heat",
         }
     }
 }
@@ -191,6 +197,7 @@ impl Cause {
         Self::DieParity,
         Self::DieRebuild,
         Self::DieWaitingForPower,
+        Self::DieThrottledByHeat,
         Self::HostQueue,
         Self::CommandProcessing,
         Self::Link,
@@ -237,6 +244,7 @@ impl Cause {
             Self::DieParity => "die_parity",
             Self::DieRebuild => "die_rebuild",
             Self::DieWaitingForPower => "die_waiting_for_power",
+            Self::DieThrottledByHeat => "die_throttled_by_heat",
             Self::HostQueue => "host_queue",
             Self::CommandProcessing => "command_processing",
             Self::Link => "link",

@@ -13,6 +13,7 @@
 
 pub mod caches;
 pub mod endurance;
+pub mod heat;
 pub mod little;
 pub mod peak_bandwidth;
 pub mod queueing;

@@ -101,7 +101,13 @@ def _bars(request: SlowRequest) -> Iterator[_Bar]:
 
 def _short(deed: Deed) -> str:
     act = deed.act
-    if act.occupancy in ("idle", "suspend_overhead", "waiting_for_channel", "waiting_for_power"):
+    if act.occupancy in (
+        "idle",
+        "suspend_overhead",
+        "waiting_for_channel",
+        "waiting_for_power",
+        "throttled_by_heat",
+    ):
         return ""
     if act.own:
         return "own part"

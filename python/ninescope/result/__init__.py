@@ -7,7 +7,7 @@ files. Nothing here knows how a result is written, drawn or reported: who shows 
 from ninescope.result.attribution import Attribution, Band
 from ninescope.result.bad_blocks import BadBlocks
 from ninescope.result.block_map import BlockMap
-from ninescope.result.energy import Energy
+from ninescope.result.energy import Energy, Heat
 from ninescope.result.fairness import Fairness
 from ninescope.result.fdp import Fdp, ReclaimUnitHandle, ReclaimUnits
 from ninescope.result.hints import Hint
@@ -46,6 +46,7 @@ __all__ = [
     "Energy",
     "Fairness",
     "Fdp",
+    "Heat",
     "Hint",
     "Histogram",
     "JobAlone",

@@ -65,13 +65,15 @@ NAMES: tuple[str, ...] = (
     "energy_per_request_joules",
     "power_mean_watts",
     "power_peak_watts",
+    "temperature_max_celsius",
+    "throttled_share",
 )
 """All of them, in the order of columns."""
 _STEADINESS_TOO = (STEADINESS, "steady", "steady_state")
 """What people call it: as in the JSON, as in a summary, and as what `--prefill steady` is to bring about."""
 OF_BOTH = ("mean", *(f"p{percent}" for percent in PERCENTILES), "max")
 """Latencies that every operation has."""
-SHARES = ("die_utilisation", "hit_ratio", "map_hit_ratio")
+SHARES = ("die_utilisation", "hit_ratio", "map_hit_ratio", "throttled_share")
 """Numbers from 0 to 1."""
 _SHORT: Mapping[str, str] = {"waf": "waf_total", "cost": "cost_total", "throughput": "bytes_per_second"}
 _USUAL = ("iops", "throughput", "read_mean", "read_p99", "write_p99", "waf", "erases", "lifetime", "cost")
@@ -91,6 +93,7 @@ _SHOWN: Mapping[str, tuple[str, float]] = {
     "_years": ("years", 1.0),
     "_joules": ("J", 1.0),
     "_watts": ("W", 1.0),
+    "_celsius": ("C", 1.0),
 }
 """By their units: what numbers are shown in, and what they are multiplied with for that."""
 _UNLIKE: Mapping[str, Unit] = {
@@ -145,6 +148,9 @@ def metrics_of(result: Result) -> Metrics:
         found["energy_per_request_joules"] = energy.joules_per_request
         found["power_mean_watts"] = energy.average_watts
         found["power_peak_watts"] = energy.peak_watts
+        found["throttled_share"] = energy.throttled_share
+        if energy.heat is not None:
+            found["temperature_max_celsius"] = energy.heat.highest_celsius
     return {name: value if value is None or math.isfinite(value) else None for name, value in found.items()}
 
 

@@ -72,6 +72,9 @@ LOOKS: Mapping[str, Look] = {
     "die_waiting_for_power": Look(
         "behind a wait for power", "#b5a100", "its die had to wait until there was power for it to work"
     ),
+    "die_throttled_by_heat": Look(
+        "throttled by heat", "#ffe100", "its die had to wait because the drive was hot and drew less"
+    ),
     "waking": Look("waking", "#5a6b2f", "the drive had to leave a state of less power first"),
     "ordering": Look("ordering", "#636363", "an earlier request had to end first"),
     "die_gc_read": Look("behind GC read", "#f2c89c", "its die was busy reading for garbage collection"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninescope.result.energy import Energy
+from ninescope.result.energy import Energy, Heat
 from ninescope.text.names import occupancy_name
 from ninescope.text.units import duration, percent
 
@@ -40,6 +40,26 @@ def facts(energy: Energy | None) -> Iterator[tuple[str, str]]:
         ]
         entries = sum(int(state["entries"]) for state in energy.states)
         yield "states", f"{', '.join(inside)} of the time, entered {entries:,} times"
+    if energy.heat is not None:
+        yield "temperature", _warm(energy.heat, energy.elapsed_ns)
+
+
+def _warm(heat: Heat, elapsed_ns: int) -> str:
+    mean = f"{celsius(heat.mean_celsius)} in the mean, " if heat.mean_celsius is not None else ""
+    words = f"{mean}at most {celsius(heat.highest_celsius)}, {celsius(heat.celsius)} at the end"
+    if not heat.steps:
+        return words
+    if not heat.throttles and not heat.throttled_ns:
+        return f"{words}; not throttled"
+    of_steps = [
+        f"{percent(step['time_ns'] / elapsed_ns)} at {watts(step['cap_watts'])}" for step in heat.steps
+    ]
+    return f"{words}; throttled {heat.throttles:,} times, {', '.join(of_steps)} of the time"
+
+
+def celsius(value: float) -> str:
+    """Write a temperature."""
+    return f"{value:.1f} C"
 
 
 def joules(value: float) -> str:

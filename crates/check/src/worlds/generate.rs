@@ -59,6 +59,7 @@ pub fn generate(seed: u64) -> World {
         let by_blocks = placement == "nand-only" && block_maps::take(&mut dice.of("block maps"), &mut world);
         power::add(&mut dice.of("power"), &mut world.drive);
         power::add_states(&mut dice.of("power states"), &mut world.drive);
+        power::add_heat(&mut dice.of("heat"), &mut world.drive);
         let Ok(plan) = world.plan() else { continue };
         let ftl = plan.shape().ftl.clone();
         if let Some(told) = &ftl.zones {

@@ -1,6 +1,6 @@
 //! What the parts of a world's drive draw.
 
-use ninescope::config::{DriveConfig, PowerSection, PowerStateSection};
+use ninescope::config::{DriveConfig, HeatSection, PowerSection, PowerStateSection, ThrottleSection};
 use ninescope_model::units::{Duration, Femtojoules, Microwatts};
 
 use super::dice::Dice;
@@ -52,8 +52,56 @@ pub(super) fn add(dice: &mut Dice, drive: &mut toml::Table) {
         cap: cap.map(Microwatts),
         window,
         states: Vec::new(),
+        heat: None,
     };
     put_at(drive, "power", toml::Value::try_from(power).expect("powers are TOML"));
+}
+
+/// Some of them warm themselves, most of these so fast that they are throttled now and then.
+pub(super) fn add_heat(dice: &mut Dice, drive: &mut toml::Table) {
+    let Ok(DriveConfig { power: Some(power), geometry, .. }) = drive.clone().try_into::<DriveConfig>() else { return };
+    if !dice.chance(50) {
+        return;
+    }
+    let dies = geometry.map_or(0, |shape| shape.channels * shape.packages_per_channel * shape.dies_per_package);
+    let at_rest = power.controller.0 + power.dram.0 + power.scm.0 + power.die_standby.0 * u64::from(dies);
+    let of_die = [power.die_read, power.die_program, power.die_erase].into_iter().max().unwrap_or_default().0;
+    // What it comes to at rest, and with half of the dies and some of what they move beside.
+    let at_work = at_rest + of_die * u64::from(dies.div_ceil(2)) + 100_000;
+    let resistance = (dice.between(5, 100) as f64 * 1e6 / at_work as f64 * 1e3).round().min(1e6) / 1e3;
+    let kelvin = |microwatts: u64| microwatts as f64 / 1e6 * resistance;
+    let (cool, hot) = (kelvin(at_rest), kelvin(at_work));
+    let ambient = f64::from(dice.small(0, 40));
+    let celsius = |dice: &mut Dice, from: f64, to: f64| {
+        let above = from + (to - from) * dice.between(1, 1_000) as f64 / 1_000.0;
+        ((ambient + above) * 1e3).round() / 1e3
+    };
+    let time_constant = dice.between(50_000, 20_000_000);
+    let window = Duration((time_constant / dice.between(2, 200)).max(5_000));
+    let mut throttle = Vec::new();
+    let most = power.cap.map_or(at_rest + of_die * u64::from(dies), |cap| cap.0.saturating_sub(1));
+    let (mut from, mut least, mut cap) = (cool, (cool - (hot - cool) / 2.0).max(0.0), most);
+    // As `power.cap` asks for.
+    let suspends = power.die_suspend.is_none_or(|suspend| suspend <= power.die_program.min(power.die_erase));
+    let wanted = if geometry.is_some() && of_die > 0 && suspends && dice.chance(80) { dice.between(1, 3) } else { 0 };
+    for _ in 0..wanted {
+        if cap < at_rest + of_die || hot <= from {
+            break;
+        }
+        let above = celsius(dice, from, from + (hot - from) / 2.0);
+        let until = celsius(dice, least, above - ambient).min(above);
+        let of_step = dice.between(at_rest + of_die, cap);
+        // Hotter than flash bears is refused.
+        if above > 140.0 || until <= ambient {
+            break;
+        }
+        throttle.push(ThrottleSection { above, until, cap: Microwatts(of_step) });
+        (from, least, cap) = (above - ambient + 0.001, until - ambient, of_step - 1);
+    }
+    let begins_at = dice.chance(50).then(|| celsius(dice, 0.0, hot).min(145.0));
+    let time_constant = Duration(time_constant);
+    let heat = HeatSection { ambient, resistance, time_constant, begins_at, window, throttle };
+    put_at(drive, "power.heat", toml::Value::try_from(heat).expect("heat is TOML"));
 }
 
 /// Some of them go into states of less power while they have nothing to do.

@@ -90,6 +90,7 @@ impl Search<'_> {
         }
         for (section, key) in [
             ("power", "states"),
+            ("power", "heat"),
             ("controller", "page_timeout"),
             ("controller", "buffered_pages"),
             ("controller", "shared_buffered_pages"),

@@ -45,6 +45,7 @@ impl<K: Kind> Device<K> {
     /// Whether a die has to wait for power with what it would do next.
     #[inline(never)]
     fn waits_for_power(&mut self, die: DieId) -> Result<bool, SimulationError> {
+        self.drive_warms()?;
         match self.flash.ask_for_power(&mut self.run, die) {
             ForPower::Goes => Ok(false),
             comes @ (ForPower::GoesOn | ForPower::Leaves) => {

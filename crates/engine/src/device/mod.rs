@@ -9,6 +9,7 @@ mod command;
 mod dies;
 mod dram;
 mod firmware;
+mod heat;
 mod interrupt;
 pub mod kind;
 mod mapping;
@@ -352,6 +353,9 @@ impl<K: Kind> Device<K> {
             self.wake(resource)?;
         }
         if finished {
+            if self.run.power.is_some() {
+                self.drive_warms()?;
+            }
             self.check_quiet()?;
             self.host_has_ended();
             if K::ACTIVE && !self.finished_told {
@@ -409,7 +413,8 @@ impl<K: Kind> Device<K> {
                     Ok(())
                 }
                 13 => self.firmware_woke(),
-                _ => self.trims_woke(),
+                14 => self.trims_woke(),
+                _ => self.heat_woke(),
             }
         }
     }

@@ -32,6 +32,12 @@ impl Flash {
             return ForPower::Goes;
         }
         self.dies.free_after_data_out(run, die.0);
+        let answer = self.answer_for_power(run, die);
+        Self::await_measuring(run);
+        answer
+    }
+
+    fn answer_for_power<Q>(&mut self, run: &mut Run<Q>, die: DieId) -> ForPower {
         let wanted = self.power_wanted(run, die);
         let Some(power) = &mut run.power else { return ForPower::Goes };
         let Some(wanted) = wanted else {
@@ -53,10 +59,28 @@ impl Flash {
             Asked::Waits { joined: false } => ForPower::Waits,
             Asked::Waits { joined: true } => {
                 run.counters.power_waits += 1;
-                self.dies[die.0].enter(run.now, Phase::Free, Occupancy::WaitingForPower);
+                let occupancy = waits_as(power.throttle_step());
+                self.dies[die.0].enter(run.now, Phase::Free, occupancy);
                 ForPower::BeginsToWait
             }
         }
+    }
+
+    /// While dies wait, they may be given more power, or less, when the drive is found to be cooler or warmer.
+    pub fn await_measuring<Q: WakeQueue>(run: &mut Run<Q>) {
+        let Some(power) = run.power.as_ref().filter(|power| power.has_throttle()) else { return };
+        match power.measured_next() {
+            Some(at) => run.queue.schedule(run.resources.heat(), at),
+            None => run.queue.cancel(run.resources.heat()),
+        }
+    }
+
+    /// The drive is in another step of its throttle: whoever waits does so for another reason, or need not any more.
+    pub fn throttle_changes<Q>(&mut self, run: &Run<Q>, step: usize) {
+        for die in run.power.iter().flat_map(|power| power.line()) {
+            self.dies[die.0].enter(run.now, Phase::Free, waits_as(step));
+        }
+        self.next_in_line(run);
     }
 
     /// What the most draws of what a die may do next; `None` where it does nothing.
@@ -91,4 +115,9 @@ impl Flash {
             self.dies.touch(die.0);
         }
     }
+}
+
+/// What a die is occupied with that waits for power in a step of the throttle.
+fn waits_as(step: usize) -> Occupancy {
+    if step > 0 { Occupancy::ThrottledByHeat } else { Occupancy::WaitingForPower }
 }

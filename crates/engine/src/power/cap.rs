@@ -17,10 +17,13 @@ pub enum Asked {
     },
 }
 
-/// What is left of a power, and who waits for it, the first come first.
+/// What is taken of a power, and who waits for some of it, the first come first.
 #[derive(Clone, Debug)]
 pub(super) struct Cap {
-    left: u64,
+    /// All of it. Where it is less than it was, more may be taken than there is.
+    power: u64,
+    /// By all dies together.
+    taken_by_all: u64,
     /// By die: what it has taken.
     taken: Vec<u64>,
     line: VecDeque<u32>,
@@ -31,14 +34,24 @@ pub(super) struct Cap {
 impl Cap {
     /// All of it is left.
     pub fn new(power: u64, dies: u32) -> Self {
-        Self { left: power, taken: vec![0; dies as usize], line: VecDeque::new(), in_line: vec![false; dies as usize] }
+        let (taken, in_line) = (vec![0; dies as usize], vec![false; dies as usize]);
+        Self { power, taken_by_all: 0, taken, line: VecDeque::new(), in_line }
+    }
+
+    /// From now on there is so much. Nobody is taken from.
+    pub fn set_power(&mut self, power: u64) {
+        self.power = power;
+    }
+
+    fn left(&self) -> u64 {
+        self.power.saturating_sub(self.taken_by_all)
     }
 
     /// A die is to draw so much more. Nobody goes before who waits.
     pub fn ask(&mut self, die: u32, power: u64) -> Asked {
         let waited = self.in_line[die as usize];
         let first = if waited { self.line.front() == Some(&die) } else { self.line.is_empty() };
-        if first && power <= self.left {
+        if first && power <= self.left() {
             self.wants_nothing(die);
             return Asked::Granted { waited };
         }
@@ -59,17 +72,18 @@ impl Cap {
     }
 
     pub fn takes(&mut self, die: u32, power: u64) {
-        debug_assert!(power <= self.left && self.taken[die as usize] == 0, "it was asked for");
-        self.left -= power;
+        debug_assert!(power <= self.left() && self.taken[die as usize] == 0, "it was asked for");
+        self.taken_by_all += power;
         self.taken[die as usize] = power;
     }
 
     pub fn gives_back(&mut self, die: u32) {
-        self.left += std::mem::take(&mut self.taken[die as usize]);
+        self.taken_by_all -= std::mem::take(&mut self.taken[die as usize]);
     }
 
-    pub fn first_in_line(&self) -> Option<u32> {
-        self.line.front().copied()
+    /// Who waits, the first come first.
+    pub fn line(&self) -> impl Iterator<Item = u32> {
+        self.line.iter().copied()
     }
 }
 
@@ -89,12 +103,29 @@ mod tests {
         assert_eq!(cap.ask(2, 10), Asked::Waits { joined: true });
         assert_eq!(cap.ask(1, 50), Asked::Waits { joined: false });
         cap.gives_back(0);
-        assert_eq!((cap.ask(2, 10), cap.first_in_line()), (Asked::Waits { joined: false }, Some(1)));
+        assert_eq!((cap.ask(2, 10), cap.line().next()), (Asked::Waits { joined: false }, Some(1)));
         assert_eq!(cap.ask(1, 50), Asked::Granted { waited: true });
         cap.takes(1, 50);
         assert_eq!(cap.ask(2, 50), Asked::Granted { waited: true });
         cap.takes(2, 50);
-        assert_eq!((cap.ask(3, 0), cap.first_in_line()), (GRANTED, None));
+        assert_eq!((cap.ask(3, 0), cap.line().next()), (GRANTED, None));
+    }
+
+    #[test]
+    fn less_power_than_is_taken_is_none_until_enough_came_back() {
+        let mut cap = Cap::new(100, 3);
+        cap.takes(0, 60);
+        cap.takes(1, 40);
+        cap.set_power(50);
+        assert_eq!(cap.ask(2, 10), Asked::Waits { joined: true });
+        cap.gives_back(1);
+        assert_eq!(cap.ask(2, 10), Asked::Waits { joined: false }, "60 of 50 are taken");
+        cap.gives_back(0);
+        assert_eq!(cap.ask(2, 50), Asked::Granted { waited: true });
+        cap.takes(2, 50);
+        assert_eq!(cap.ask(0, 1), Asked::Waits { joined: true });
+        cap.set_power(51);
+        assert_eq!(cap.ask(0, 1), Asked::Granted { waited: true });
     }
 
     #[test]

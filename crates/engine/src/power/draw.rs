@@ -1,28 +1,27 @@
-//! What is drawn at a time, and the window of time in which most was.
+//! What is drawn at a time, the window of time in which most was, and how warm that makes the drive.
 
 use ninescope_kernel::Ns;
 
 use super::Peak;
+use super::heat::Heat;
+use super::windows::{Over, Windows};
 
 /// A power that rises and falls, and energies beside it that are taken in no time.
 #[derive(Clone, Debug)]
 pub(super) struct Draw {
-    /// All that went before is in the windows.
-    until: Ns,
     power: u64,
     /// By how much it rises later, and when.
     to_come: Vec<(Ns, u64)>,
-    /// When the first window began, and how long each is.
-    since: Ns,
-    window: Ns,
-    /// What was drawn in the present one [fJ].
-    in_window: u128,
+    /// Those since measuring began, and the one of them that is over in which most was drawn.
+    windows: Windows,
     most: Option<Peak>,
+    /// What it does to the drive, where that is followed.
+    heat: Option<Heat>,
 }
 
 impl Draw {
-    pub fn new(since: Ns, window: Ns) -> Self {
-        Self { until: since, power: 0, to_come: Vec::new(), since, window, in_window: 0, most: None }
+    pub fn new(since: Ns, window: Ns, heat: Option<Heat>) -> Self {
+        Self { power: 0, to_come: Vec::new(), windows: Windows::new(since, window), most: None, heat }
     }
 
     /// From a time on that has not passed more is drawn.
@@ -40,19 +39,37 @@ impl Draw {
     /// An energy is taken in no time [fJ].
     pub fn takes(&mut self, now: Ns, energy: u128) {
         self.advance(now);
-        self.in_window += energy;
+        self.windows.takes(energy);
+        if let Some(heat) = &mut self.heat {
+            heat.windows.takes(energy);
+        }
     }
 
     pub fn begin_measuring(&mut self, now: Ns) {
         self.advance(now);
-        *self = Self { power: self.power, to_come: std::mem::take(&mut self.to_come), ..Self::new(now, self.window) };
+        (self.windows, self.most) = (Windows::new(now, self.windows.window()), None);
+        if let Some(heat) = &mut self.heat {
+            heat.begin_measuring(now);
+        }
     }
 
     pub fn peak(&self, now: Ns) -> Option<Peak> {
         let mut seen = self.clone();
         seen.advance(now);
-        let whole = Peak { since: seen.since, window: now - seen.since, energy: seen.in_window };
-        seen.most.or((whole.window > Ns::ZERO).then_some(whole))
+        let (since, window) = seen.windows.whole();
+        let whole = Peak { since, window, energy: seen.windows.present() };
+        seen.most.or((window > Ns::ZERO).then_some(whole))
+    }
+
+    /// How warm it is, all that was drawn until now being counted.
+    pub fn heat(&mut self, now: Ns) -> Option<&mut Heat> {
+        self.advance(now);
+        self.heat.as_mut()
+    }
+
+    /// The same as it was when something was told last.
+    pub fn heat_before(&self) -> Option<&Heat> {
+        self.heat.as_ref()
     }
 
     fn advance(&mut self, now: Ns) {
@@ -70,30 +87,18 @@ impl Draw {
 
     /// As much is drawn until then.
     fn draw_until(&mut self, until: Ns) {
-        let ends = |index: u64| self.since + Ns(self.window.0 * (index + 1));
-        let index = |at: Ns| (at - self.since).0 / self.window.0;
-        let (first, last) = (index(self.until), index(until));
-        let energy = |from: Ns, until: Ns| u128::from(self.power) * u128::from((until - from).0);
-        if first == last {
-            self.in_window += energy(self.until, until);
-        } else {
-            let closed = self.in_window + energy(self.until, ends(first));
-            let (of_window, left) = (energy(Ns::ZERO, self.window), energy(ends(last - 1), until));
-            self.over(first, closed);
-            // All between are alike.
-            if last > first + 1 {
-                self.over(first + 1, of_window);
-            }
-            self.in_window = left;
+        for over in self.windows.draw(self.power, until).into_iter().flatten() {
+            self.over(over);
         }
-        self.until = until;
+        if let Some(heat) = &mut self.heat {
+            heat.draw(self.power, until);
+        }
     }
 
-    /// A window is over. Of several in which as much was drawn the first one counts.
-    fn over(&mut self, index: u64, energy: u128) {
+    /// Windows are over. Of several in which as much was drawn the first one counts.
+    fn over(&mut self, Over { since, energy, .. }: Over) {
         if self.most.is_none_or(|most| energy > most.energy) {
-            let since = self.since + Ns(self.window.0 * index);
-            self.most = Some(Peak { since, window: self.window, energy });
+            self.most = Some(Peak { since, window: self.windows.window(), energy });
         }
     }
 }
@@ -126,7 +131,8 @@ mod tests {
         for seed in 0..200 {
             let mut dice = RandomStream::new(seed, "test", "draw");
             let window = 1 + dice.below(40);
-            let (mut draw, mut stretches, mut taken, mut now) = (Draw::new(Ns::ZERO, Ns(window)), vec![], vec![], 0);
+            let (mut draw, mut stretches, mut taken, mut now) =
+                (Draw::new(Ns::ZERO, Ns(window), None), vec![], vec![], 0);
             let mut ends: Vec<(u64, u64)> = Vec::new();
             for _ in 0..dice.below(30) {
                 let next = now + dice.below(30);
@@ -159,7 +165,7 @@ mod tests {
 
     #[test]
     fn what_is_drawn_for_long_is_one_window_like_the_others() {
-        let mut draw = Draw::new(Ns(5), Ns(10));
+        let mut draw = Draw::new(Ns(5), Ns(10), None);
         draw.rises(Ns(5), 3, Ns(9));
         draw.falls(Ns(1_000_009), 3);
         let peak = draw.peak(Ns(2_000_000)).expect("a window");

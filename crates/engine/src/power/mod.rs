@@ -1,10 +1,12 @@
-//! What a drive draws: energy by what it was spent on, and the most power of any window of time.
+//! What a drive draws: energy by what it was spent on, the most power of any window of time, and how warm it gets.
 //!
 //! Told by who works when; knows nothing of why. All of it is whole numbers: a power [uW] for a time [ns] is an energy [fJ].
 
 mod cap;
 mod draw;
+mod heat;
 mod states;
+mod windows;
 
 use ninescope_kernel::Ns;
 use ninescope_media::nand::CommandKind;
@@ -12,10 +14,12 @@ use ninescope_media::scm::ScmCommandKind;
 use ninescope_model::{DieId, OCCUPANCIES, Occupancy, SECTOR_BYTES};
 
 pub(crate) use cap::Asked;
+pub use heat::{HeatConfig, HeatSeen, ThrottleStep, ThrottleTimes};
 pub use states::{PowerState, StateTimes};
 
 use cap::Cap;
 use draw::Draw;
+use heat::Heat;
 use states::States;
 
 /// What the parts of a drive draw.
@@ -43,9 +47,22 @@ pub struct PowerConfig {
     pub cap: Option<u64>,
     /// States of less power, into which the drive goes one after another while it has nothing to do.
     pub states: Vec<PowerState>,
+    /// How warm what is drawn makes the drive, and what it does about it; `None`: that is not followed.
+    pub heat: Option<HeatConfig>,
 }
 
 impl PowerConfig {
+    /// What may be drawn by commands of dies that are under way beside what is at rest, where heat allows so much [uW].
+    fn of_dies(&self, hot: Option<u64>) -> u64 {
+        let cap = [self.cap, hot].into_iter().flatten().min();
+        cap.map_or(u64::MAX, |cap| cap.saturating_sub(self.at_rest))
+    }
+
+    /// Whether dies have to wait for power, if only while the drive is hot.
+    fn caps(&self) -> bool {
+        self.cap.is_some() || self.heat.as_ref().is_some_and(|heat| !heat.throttle.is_empty())
+    }
+
     /// What a die draws while a command of a kind is suspended or taken up again [uW].
     pub fn of_suspension(&self, kind: CommandKind) -> u64 {
         self.die_suspend.unwrap_or(self.die[kind as usize])
@@ -114,7 +131,7 @@ pub struct Power {
     draw: Draw,
     since: Ns,
     cap: Option<Cap>,
-    /// Where there are any. What is drawn at rest is in `draw` then.
+    /// Where there are any.
     states: Option<States>,
 }
 
@@ -122,18 +139,16 @@ pub struct Power {
 impl Power {
     /// A drive at rest.
     pub fn new(config: &PowerConfig, dies: u32) -> Self {
-        let (mut draw, has_states) = (Draw::new(Ns::ZERO, config.window), !config.states.is_empty());
-        if has_states {
-            draw.rises(Ns::ZERO, config.at_rest, Ns::ZERO);
-        }
+        let mut draw = Draw::new(Ns::ZERO, config.window, config.heat.as_ref().map(Heat::new));
+        draw.rises(Ns::ZERO, config.at_rest, Ns::ZERO);
         Self {
             config: config.clone(),
             dies: vec![AtWork::default(); dies as usize],
             spent: Energy::default(),
             draw,
             since: Ns::ZERO,
-            cap: config.cap.map(|cap| Cap::new(cap.saturating_sub(config.at_rest), dies)),
-            states: has_states.then(|| States::new(&config.states)),
+            cap: config.caps().then(|| Cap::new(config.of_dies(None), dies)),
+            states: (!config.states.is_empty()).then(|| States::new(&config.states)),
         }
     }
 
@@ -212,7 +227,43 @@ impl Power {
 
     /// The die that is the first in line.
     pub(crate) fn first_in_line(&self) -> Option<DieId> {
-        self.cap.as_ref().and_then(Cap::first_in_line).map(DieId)
+        self.line().next()
+    }
+
+    /// Dies that wait for power, the first come first.
+    pub(crate) fn line(&self) -> impl Iterator<Item = DieId> {
+        self.cap.iter().flat_map(Cap::line).map(DieId)
+    }
+
+    // ---- heat --------------------------------------------------------------------------------------
+
+    /// Whether the drive is throttled when it is hot.
+    pub(crate) fn has_throttle(&self) -> bool {
+        self.config.heat.as_ref().is_some_and(|heat| !heat.throttle.is_empty())
+    }
+
+    /// How many steps of its throttle a drive is in as warm as it is by now, and since when, where that was not told yet; what may be
+    /// drawn is so from now on. And how often it began to be throttled since this was asked.
+    pub(crate) fn warms(&mut self, now: Ns) -> (Option<(usize, Ns)>, u64) {
+        self.settle(now);
+        let Some(heat) = self.draw.heat(now) else { return (None, 0) };
+        let (step, begun) = (heat.tell().then(|| heat.step()), heat.count());
+        if step.is_some() {
+            let power = self.config.of_dies(heat.cap());
+            self.cap.iter_mut().for_each(|cap| cap.set_power(power));
+        }
+        (step, begun)
+    }
+
+    /// Steps of its throttle that are in force, as far as something was told.
+    pub(crate) fn throttle_step(&self) -> usize {
+        self.draw.heat_before().map_or(0, |heat| heat.step().0)
+    }
+
+    /// When dies that wait may have more power, or less, without anything else; `None`: at no time.
+    pub(crate) fn measured_next(&self) -> Option<Ns> {
+        let heat = self.draw.heat_before().filter(|_| self.has_throttle() && self.first_in_line().is_some())?;
+        Some(heat.measured_next())
     }
 
     // ---- other parts -------------------------------------------------------------------------------
@@ -347,14 +398,19 @@ impl Power {
     /// The window until now in which most was drawn, of those that follow each other since measuring began; where none is over, the
     /// time since then. `None`: no time has passed.
     pub fn peak(&self, now: Ns) -> Option<Peak> {
-        if self.states.is_some() {
-            let mut seen = self.clone();
-            seen.settle(now);
-            return seen.draw.peak(now);
-        }
-        let peak = self.draw.peak(now)?;
-        let at_rest = u128::from(self.config.at_rest) * u128::from(peak.window.0);
-        Some(Peak { energy: peak.energy + at_rest, ..peak })
+        self.until(now).draw.peak(now)
+    }
+
+    /// How warm it was since then; `None` where that is not followed.
+    pub fn heat(&self, now: Ns) -> Option<HeatSeen> {
+        self.until(now).draw.heat(now).map(|heat| heat.seen(now))
+    }
+
+    /// What became of it until now.
+    fn until(&self, now: Ns) -> Self {
+        let mut seen = self.clone();
+        seen.settle(now);
+        seen
     }
 }
 
@@ -375,6 +431,7 @@ mod tests {
             window: Ns(1_000),
             cap: None,
             states: Vec::new(),
+            heat: None,
         }
     }
 

@@ -27,6 +27,7 @@ mod firmware;
 mod forwarding;
 mod fua;
 mod hazards;
+mod heat;
 mod identities;
 mod lanes;
 mod link_messages;

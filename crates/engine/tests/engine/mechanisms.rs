@@ -726,6 +726,7 @@ fn every_counter_rises_in_some_scene_whose_times_are_checked() {
     assert!(silent.remove("sensed_while_waiting"), "`forwarding.rs` has its scenes");
     assert!(silent.remove("power_waits"), "`power.rs` has their scenes");
     assert!(silent.remove("power_wakes"), "`power_states.rs` has their scenes");
+    assert!(silent.remove("thermal_throttles"), "`heat.rs` has their scenes");
     assert!(silent.remove("fua_writes"), "`fua.rs` has their scenes");
     assert!(
         silent.remove("part_stalls") && silent.remove("class_passes"),

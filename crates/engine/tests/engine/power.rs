@@ -34,6 +34,7 @@ fn power() -> PowerConfig {
         window: Ns(1_000_000_000),
         cap: None,
         states: Vec::new(),
+        heat: None,
     }
 }
 

@@ -42,6 +42,7 @@ fn power(states: Vec<PowerState>) -> PowerConfig {
         window: Ns(1_000_000),
         cap: None,
         states,
+        heat: None,
     }
 }
 

@@ -38,7 +38,7 @@ pub use load::load_drive;
 pub(crate) use load::unknown_preset;
 pub use loaded::LoadedDrive;
 pub use ninescope_generators::JobConfig;
-pub use power::{PowerSection, PowerStateSection};
+pub use power::{HeatSection, PowerSection, PowerStateSection, ThrottleSection};
 pub use reliability::{
     BackingStoreSection, CorruptionSection, DieFailureSection, TemperatureSection, VariationSection,
 };

@@ -5,7 +5,7 @@ use ninescope_model::units::{Duration, Femtojoules, Microwatts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the parts of a drive draw; what is left out draws nothing. But for `cap` and `states` it changes nothing of what the drive does.
+/// What the parts of a drive draw; what is left out draws nothing. But for `cap`, `states` and `heat.throttle` it changes nothing of what the drive does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PowerSection {
@@ -60,6 +60,55 @@ pub struct PowerSection {
     /// out again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub states: Vec<PowerStateSection>,
+    /// How warm the drive gets by what it draws, and what it does about that; absent: that is not followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heat: Option<HeatSection>,
+}
+
+/// How warm the drive gets by what it draws: by `resistance` for each watt in the end, of which it goes 63 % in `time_constant`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HeatSection {
+    /// The air around it [C].
+    #[serde(default = "ambient")]
+    #[schemars(range(min = -55, max = 150))]
+    pub ambient: f64,
+    /// How much warmer than that it gets by each watt [K/W].
+    #[schemars(range(max = 1000), transform = above_zero)]
+    pub resistance: f64,
+    /// How long it takes for 63 % of a change [ns].
+    #[schemars(transform = above_zero)]
+    pub time_constant: Duration,
+    /// How warm it is when the run begins, before any warm-up; absent: as the air [C].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = -55, max = 150))]
+    pub begins_at: Option<f64>,
+    /// How often it is measured [ns].
+    #[serde(default = "window")]
+    #[schemars(transform = above_zero)]
+    pub window: Duration,
+    /// Steps in which it is throttled while it is hot, each warmer than the one before it and with less power.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub throttle: Vec<ThrottleSection>,
+}
+
+/// A step of a throttle.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ThrottleSection {
+    /// It begins when the drive is warmer than that [C].
+    #[schemars(range(min = -55, max = 150))]
+    pub above: f64,
+    /// It ends when the drive is as cool as that [C].
+    #[schemars(range(min = -55, max = 150))]
+    pub until: f64,
+    /// What the drive may draw at any time and its dies by commands that are under way meanwhile, together, as `power.cap` [uW].
+    pub cap: Microwatts,
+}
+
+/// A room.
+fn ambient() -> f64 {
+    25.0
 }
 
 /// A state of less power.

@@ -189,6 +189,7 @@ fn stretch_name(stretch: &Stretch) -> String {
     match stretch.doing {
         Doing::Idle => "idle".to_owned(),
         Doing::WaitingForPower => "waits for power".to_owned(),
+        Doing::ThrottledByHeat => "throttled by heat".to_owned(),
         Doing::WaitingForChannel => "waits for the channel".to_owned(),
         Doing::Sending if stretch.work.segment() == Some("pulse") => "command and data in".to_owned(),
         Doing::Sending => "command".to_owned(),

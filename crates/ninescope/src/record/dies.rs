@@ -29,6 +29,8 @@ pub enum Doing {
     WaitingForChannel,
     /// It waits for power.
     WaitingForPower,
+    /// The same while the drive is hot.
+    ThrottledByHeat,
     /// Command, address and data of a program arrive.
     Sending,
     /// The array works; `done` is the pulse time that was done before [ns].
@@ -66,6 +68,7 @@ impl Stretch {
             Doing::Idle => Occupancy::Idle,
             Doing::WaitingForChannel => Occupancy::WaitingForChannel,
             Doing::WaitingForPower => Occupancy::WaitingForPower,
+            Doing::ThrottledByHeat => Occupancy::ThrottledByHeat,
             Doing::Sending | Doing::Array { .. } | Doing::DataOut => self.work.occupancy(),
             Doing::Recovering | Doing::Ramping => Occupancy::SuspendOverhead,
         }
@@ -213,6 +216,8 @@ pub struct DieBook {
     /// Slices are handed out.
     sliced: bool,
     slices: Vec<DieSlice>,
+    /// Dies that wait for power do so because the drive is hot.
+    is_hot: bool,
 }
 
 impl DieBook {
@@ -263,7 +268,22 @@ impl DieBook {
 
     /// It begins to wait for power, or need not any more.
     pub fn for_power(&mut self, now: Ns, die: DieId, waits: bool) {
-        self.enter(now, die, if waits { Doing::WaitingForPower } else { Doing::Idle }, Work::default());
+        self.enter(now, die, if waits { self.waits_for_power() } else { Doing::Idle }, Work::default());
+    }
+
+    /// The drive begins to be throttled because it is hot, or is not any more.
+    pub fn throttled(&mut self, now: Ns, is_hot: bool) {
+        let before = self.waits_for_power();
+        self.is_hot = is_hot;
+        let waiting = |book: &(usize, &Die)| book.1.present.doing == before;
+        let dies: Vec<usize> = self.dies.iter().enumerate().filter(waiting).map(|(die, _)| die).collect();
+        for die in dies {
+            self.enter(now, DieId(die as u32), self.waits_for_power(), Work::default());
+        }
+    }
+
+    fn waits_for_power(&self) -> Doing {
+        if self.is_hot { Doing::ThrottledByHeat } else { Doing::WaitingForPower }
     }
 
     /// The channel is the command's, and the array works from `begins` on.

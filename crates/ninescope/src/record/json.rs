@@ -99,6 +99,7 @@ fn act_in_words(stretch: &Stretch, own: bool) -> String {
     let main = match stretch.doing {
         Doing::Idle => return "idle".to_owned(),
         Doing::WaitingForPower => return "waiting for power".to_owned(),
+        Doing::ThrottledByHeat => return "throttled by heat".to_owned(),
         Doing::WaitingForChannel => return format!("{title}, waiting for the channel"),
         Doing::Recovering => format!("recovery after suspending the {title}"),
         Doing::Ramping => format!("ramp before resuming the {title}"),

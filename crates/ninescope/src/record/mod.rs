@@ -212,6 +212,7 @@ impl Probe for Recorder {
             }
             Event::PowerAwaited { die } => self.dies.for_power(view.now, die, true),
             Event::PowerComes { die, .. } => self.dies.for_power(view.now, die, false),
+            Event::Throttled { step, .. } => self.dies.throttled(view.now, step > 0),
             Event::Suspended { die, .. } => self.dies.suspended(view.now, die),
             Event::Recovered { die } => self.dies.recovered(view.now, die),
             Event::ResumeBegan { die } => self.dies.resume_began(view.now, die),

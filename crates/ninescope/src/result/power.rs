@@ -1,6 +1,8 @@
 //! What the drive drew: energy by what it was spent on, and power.
 
-use ninescope_engine::{Energy, Power, PowerState, Seen, StateTimes};
+use ninescope_engine::{
+    Energy, HeatConfig, HeatSeen, Power, PowerState, Seen, StateTimes, ThrottleStep, ThrottleTimes,
+};
 use ninescope_kernel::Ns;
 use ninescope_model::{OCCUPANCIES, Occupancy, Op};
 use serde_json::{Map, Value, json};
@@ -27,6 +29,7 @@ pub fn section(device: &Seen<'_>) -> Option<Value> {
         "by_cause": by_cause(spent, at_rest),
         "by_part": by_part(power, at_rest),
         "states": states(power, device.now),
+        "heat": power.config().heat.as_ref().zip(power.heat(device.now)).map(heat),
     }))
 }
 
@@ -68,6 +71,29 @@ fn states(power: &Power, now: Ns) -> Value {
         })
     };
     power.config().states.iter().zip(&times).zip(power.spent_in_states(&times)).map(of).collect()
+}
+
+/// How warm it was, and how long each step of its throttle was in force.
+fn heat((config, seen): (&HeatConfig, HeatSeen)) -> Value {
+    let celsius = |millionths: i64| millionths as f64 / 1e6;
+    let of = |(step, times): (&ThrottleStep, &ThrottleTimes)| {
+        json!({
+            "above_celsius": celsius(step.above),
+            "until_celsius": celsius(step.until),
+            "cap_watts": step.cap as f64 / 1e6,
+            "entries": times.entries,
+            "time_ns": times.time.0,
+        })
+    };
+    json!({
+        "celsius": seen.celsius,
+        "highest_celsius": seen.highest,
+        "highest_at_ns": seen.highest_at.0,
+        "mean_celsius": seen.mean,
+        "throttles": seen.begun,
+        "throttled_ns": seen.times.iter().map(|times| times.time.0).sum::<u64>(),
+        "steps": config.throttle.iter().zip(&seen.times).map(of).collect::<Value>(),
+    })
 }
 
 fn by_part(power: &Power, at_rest: u128) -> Value {

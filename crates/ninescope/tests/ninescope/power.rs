@@ -49,6 +49,71 @@ fn states_that_cannot_be_are_refused_by_their_key() {
 }
 
 #[test]
+fn heat_that_cannot_be_is_refused_by_its_key() {
+    let power = "die_read=\"80mW\",die_program=\"90mW\",die_erase=\"70mW\",controller=\"1W\"";
+    let of = |heat: &str, more: &str| drawing(&format!("{power}{more},heat={{{heat}}}"), &[]);
+    let body = "resistance=10,time_constant=\"1s\"";
+    expect(&of("resistance=10", ""), &["time_constant"]);
+    expect(&of("time_constant=\"1s\"", ""), &["resistance"]);
+    expect(&of(&format!("{body},limit=70"), ""), &["limit"]);
+    expect(&of("resistance=0,time_constant=\"1s\"", ""), &["power.heat.resistance is 0, it must lie above 0"]);
+    expect(&of("resistance=nan,time_constant=\"1s\"", ""), &["power.heat.resistance is NaN"]);
+    expect(&of("resistance=10,time_constant=0", ""), &["power.heat.time_constant must not be zero"]);
+    expect(&of("resistance=10,time_constant=\"31d\"", ""), &["power.heat.time_constant is 31d, at most 30d"]);
+    expect(&of(&format!("{body},window=\"0\""), ""), &["power.heat.window must not be zero"]);
+    expect(&of(&format!("{body},window=\"999ns\""), ""), &["power.heat.window is 999ns", "1us"]);
+    expect(&of(&format!("{body},window=\"2h\""), ""), &["power.heat.window is 2h, at most 1h"]);
+    expect(&of(&format!("{body},ambient=-60"), ""), &["power.heat.ambient is -60, it must lie between -55 and 150"]);
+    expect(&of(&format!("{body},begins_at=151"), ""), &["power.heat.begins_at is 151"]);
+}
+
+#[test]
+fn a_throttle_that_cannot_be_is_refused_by_its_key() {
+    let power = "die_read=\"80mW\",die_program=\"90mW\",die_erase=\"70mW\",controller=\"1W\"";
+    let of = |steps: &str, more: &str| {
+        let heat = format!("heat={{resistance=10,time_constant=\"1s\",throttle=[{steps}]}}");
+        drawing(&format!("{power}{more},{heat}"), &[])
+    };
+    let first = "{above=70,until=65,cap=\"1.3W\"}";
+    expect(&of("{above=70,cap=\"1.3W\"}", ""), &["until"]);
+    expect(&of("{above=170,until=65,cap=\"1.3W\"}", ""), &["power.heat.throttle[0].above is 170"]);
+    expect(&of("{above=70,until=71,cap=\"1.3W\"}", ""), &["power.heat.throttle[0].until is 71", "above 70"]);
+    expect(&of("{above=70,until=25,cap=\"1.3W\"}", ""), &["power.heat.throttle[0].until is 25", "no cooler"]);
+    let hot = ["power.heat.throttle[0].cap is 1W", "makes 1090mW with power.die_program"];
+    expect(&of("{above=70,until=65,cap=\"1W\"}", ""), &hot);
+    expect(&of(first, ",cap=\"1.2W\""), &["power.heat.throttle[0].cap is 1300mW, no less than power.cap (1200mW)"]);
+    expect(&of(first, ",die_suspend=\"80mW\""), &["power.die_suspend is 80mW", "power.heat.throttle[0].cap"]);
+    let second = |step: &str| of(&format!("{first},{step}"), "");
+    expect(&second("{above=70,until=66,cap=\"1.2W\"}"), &["power.heat.throttle[1].above is 70", "above 70"]);
+    expect(&second("{above=80,until=64,cap=\"1.2W\"}"), &["power.heat.throttle[1].until is 64", "ends at 65"]);
+    expect(&second("{above=80,until=66,cap=\"1.3W\"}"), &["power.heat.throttle[1].cap is 1300mW", "throttle[0]"]);
+}
+
+#[test]
+fn how_warm_it_was_is_told() {
+    let power = "die_read=\"80mW\",die_program=\"90mW\",die_erase=\"70mW\",controller=\"1W\"";
+    let body = "heat={ambient=20,resistance=30,time_constant=\"1ms\",begins_at=30,window=\"10us\"";
+    let free = result_of(&drawing(&format!("{power},{body}}}"), &[])).expect("a drive");
+    let heat = &free["energy"]["heat"];
+    let number = |heat: &Value, key: &str| heat[key].as_f64().unwrap_or_else(|| panic!("{key} in {heat}"));
+    // At rest it gets to 50 C.
+    assert!((50.0..60.0).contains(&number(heat, "celsius")), "{heat}");
+    assert!(number(heat, "highest_celsius") >= number(heat, "celsius"), "{heat}");
+    assert!((30.0..60.0).contains(&number(heat, "mean_celsius")), "{heat}");
+    assert_eq!((&heat["throttles"], &heat["steps"]), (&Value::from(0), &Value::Array(Vec::new())));
+    let step = "throttle=[{above=51,until=50.5,cap=\"1090mW\"}]";
+    let hot = result_of(&drawing(&format!("{power},{body},{step}}}"), &[])).expect("a drive");
+    let (heat, counters) = (&hot["energy"]["heat"], &hot["counters"]);
+    assert!(heat["throttles"].as_u64() > Some(0), "{heat}");
+    assert_eq!(heat["throttles"], counters["thermal_throttles"]);
+    assert_eq!(heat["throttled_ns"], heat["steps"][0]["time_ns"]);
+    assert_eq!(heat["steps"][0]["cap_watts"], 1.09);
+    assert!(counters["power_waits"].as_u64() > Some(0), "{counters}");
+    assert!(hot["utilisation"]["dies"]["occupancy"]["throttled_by_heat"].as_f64() > Some(0.0));
+    assert!(number(heat, "highest_celsius") < number(&free["energy"]["heat"], "highest_celsius"), "{heat}");
+}
+
+#[test]
 fn dies_wait_for_power() {
     let power = "die_read=\"80mW\",die_program=\"90mW\",die_erase=\"70mW\",controller=\"1W\"";
     let run = |cap: &str| result_of(&drawing(&format!("{power}{cap}"), &[])).expect("a drive");

@@ -38,6 +38,7 @@ _UNITS: Mapping[str, Mapping[str, float]] = {
     "iops": {"": 1, "IOPS": 1, "kIOPS": 1e3},
     "_watts": {"W": 1, "mW": 1e-3},
     "_joules": {"J": 1, "mJ": 1e-3, "uJ": 1e-6},
+    "_celsius": {"C": 1},
 }  # fmt: skip
 """What a number may be written in, by the end of its name, and how many of its own unit that is."""
 _COLUMN = re.compile(r"\s*([^\[\]\s]+)\s*(?:\[\s*([^\]]*?)\s*\])?\s*")

@@ -259,7 +259,7 @@ def name_of(row: Row) -> str:
 
 def metric_shown(metric: str) -> str:
     """Write a number's name without its unit."""
-    for ending in ("_ns", "_joules", "_watts"):
+    for ending in ("_ns", "_joules", "_watts", "_celsius"):
         metric = metric.removesuffix(ending)
     return metric.replace("bytes_per_second", "throughput")
 
