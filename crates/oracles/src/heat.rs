@@ -51,12 +51,12 @@ mod tests {
 
     #[test]
     fn the_closed_form_is_where_small_steps_lead() {
-        for (from, to, time) in [(25.0, 85.0, 30.0), (90.0, 40.0, 200.0), (-10.0, -10.0, 5.0)] {
+        for (from, to, time) in [(25.0, 85.0, 30.0), (90.0, 40.0, 200.0), (-10.0, 5.0, 5.0)] {
             let (at, mean) = in_steps(from, to, time, 60.0);
             assert!((after(from, to, time, 60.0) - at).abs() < 1e-6, "{from} to {to}");
             assert!((mean_until(from, to, time, 60.0) - mean).abs() < 1e-6, "{from} to {to}");
             let there = after(from, to, time, 60.0);
-            assert!(from == to || (time_until(from, to, there, 60.0) - time).abs() < 1e-6);
+            assert!((time_until(from, to, there, 60.0) - time).abs() < 1e-6);
         }
     }
 

@@ -66,8 +66,8 @@ pub(super) fn add_heat(dice: &mut Dice, drive: &mut toml::Table) {
     let dies = geometry.map_or(0, |shape| shape.channels * shape.packages_per_channel * shape.dies_per_package);
     let at_rest = power.controller.0 + power.dram.0 + power.scm.0 + power.die_standby.0 * u64::from(dies);
     let of_die = [power.die_read, power.die_program, power.die_erase].into_iter().max().unwrap_or_default().0;
-    // What it comes to at rest, and with half of the dies and some of what they move beside.
-    let at_work = at_rest + of_die * u64::from(dies.div_ceil(2)) + 100_000;
+    // What it comes to at rest, and with most of the dies and some of what they move beside.
+    let at_work = at_rest + of_die * u64::from(dies) * 3 / 4 + 100_000;
     let resistance = (dice.between(5, 100) as f64 * 1e6 / at_work as f64 * 1e3).round().min(1e6) / 1e3;
     let kelvin = |microwatts: u64| microwatts as f64 / 1e6 * resistance;
     let (cool, hot) = (kelvin(at_rest), kelvin(at_work));
@@ -80,7 +80,8 @@ pub(super) fn add_heat(dice: &mut Dice, drive: &mut toml::Table) {
     let window = Duration((time_constant / dice.between(2, 200)).max(5_000));
     let mut throttle = Vec::new();
     let most = power.cap.map_or(at_rest + of_die * u64::from(dies), |cap| cap.0.saturating_sub(1));
-    let (mut from, mut least, mut cap) = (cool, (cool - (hot - cool) / 2.0).max(0.0), most);
+    // It is no cooler than at rest, so that most steps end when fewer dies work.
+    let (mut from, mut least, mut cap) = (cool + (hot - cool) * 0.2, cool + (hot - cool) * 0.1, most);
     // As `power.cap` asks for.
     let suspends = power.die_suspend.is_none_or(|suspend| suspend <= power.die_program.min(power.die_erase));
     let wanted = if geometry.is_some() && of_die > 0 && suspends && dice.chance(80) { dice.between(1, 3) } else { 0 };
@@ -90,7 +91,8 @@ pub(super) fn add_heat(dice: &mut Dice, drive: &mut toml::Table) {
         }
         let above = celsius(dice, from, from + (hot - from) / 2.0);
         let until = celsius(dice, least, above - ambient).min(above);
-        let of_step = dice.between(at_rest + of_die, cap);
+        let one = at_rest + of_die;
+        let of_step = if dice.chance(50) { dice.between(one, one + (cap - one) / 4) } else { dice.between(one, cap) };
         // Hotter than flash bears is refused.
         if above > 140.0 || until <= ambient {
             break;

@@ -126,7 +126,8 @@ fn what_it_draws_at_rest_warms_it_as_a_capacitor_is_charged() {
         assert!(found.mean.is_some_and(|found| near(found, mean, 1e-6)), "{found:?}, not {mean} in the mean");
         let (highest, highest_at) = if begins_at > WARM { (begins_at, 0) } else { (found.celsius, at) };
         assert!(near(found.highest, highest, 1e-9), "{found:?}");
-        assert!(begins_at == WARM || found.highest_at == Ns(highest_at), "{found:?}");
+        // At where it stays it was so at any time.
+        assert!(near(begins_at, WARM, 1e-9) || found.highest_at == Ns(highest_at), "{found:?}");
     }
 }
 
