@@ -98,6 +98,7 @@ fn an_erase_that_takes_longer_takes_energy_for_longer() {
         window: Ns(1_000_000_000),
         cap: None,
         states: Vec::new(),
+        heat: None,
     };
     for (cycles, erase) in [(0, ERASE), (1_000, ERASE * 3 / 2)] {
         let mut drive = Drive::before_erase();
