@@ -75,6 +75,16 @@ DRIVES: dict[str, tuple[str, list[str]]] = {
             "nand.slc_program=200us",
         ],
     ),
+    "wordlines in one go": (
+        "tlc",
+        [
+            *SMALL,
+            "geometry.pages_per_block=9",
+            "nand.programs=one-shot",
+            "nand.program=1ms",
+            "nand.program_load=3us",
+        ],
+    ),
     "a map of blocks": ("ssr-dynamic", [*SMALL, *OF_PAGES, "ftl.map=bast"]),
     "a map of blocks that share logs": ("ssr-dynamic", [*SMALL, *OF_PAGES, "ftl.map=fast"]),
     "one memory for all": (

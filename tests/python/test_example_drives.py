@@ -76,6 +76,12 @@ def two_planes_a_command(document: Document) -> bool:
     return bool(counters["host_page_programs"] == 2 * counters["program_commands"] > 0)
 
 
+def twelve_pages_a_command(document: Document) -> bool:
+    """What a command programs are the three pages of a wordline in each of the four planes of a die."""
+    counters = document["counters"]
+    return bool(counters["host_page_programs"] == 12 * counters["one_shot_programs"])
+
+
 def erased_on_four_dies(document: Document) -> bool:
     """Each group is erased by four commands, and one may be under way at the end."""
     commands, groups = (document["counters"][name] for name in ("erase_commands", "group_erases"))
@@ -162,6 +168,11 @@ SHOWN: dict[str, tuple[dict[str, Any] | str, str, list[Seen]]] = {
             some("map", "hit_ratio"),
             some("tier", "hit_ratio"),
         ],
+    ),
+    "one-shot": (
+        job("randrw", "16k", 4000, iodepth=16),
+        "full",
+        [some("counters", "one_shot_programs"), twelve_pages_a_command],
     ),
     "parity": (
         job("randwrite", "16k", 4000),

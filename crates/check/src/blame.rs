@@ -14,6 +14,7 @@ use ninescope_model::{Cause, DieId, Lpa, Op, Pool, Ppa, Source};
 
 use crate::map_holders::MapHolders;
 use crate::rule::{Checked, require};
+use crate::wordlines::program_of;
 
 /// Nobody: the number of no request.
 const NOBODY: u64 = u64::MAX;
@@ -267,7 +268,7 @@ impl Blame {
             self.openers.insert(geometry.pool_and_block(group).0, holder);
             self.have_opened.insert(holder);
         }
-        let page = geometry.first_unit_of_page(place).0;
+        let page = program_of(view, place);
         self.first_writers.entry(page).or_insert(holder);
         page
     }

@@ -6,6 +6,7 @@ use ninescope_model::{BlockGroup, DieId, Geometry, Ppa};
 
 use crate::die_sets::set_of;
 use crate::rule::{Checked, require};
+use crate::wordlines::pages_of;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Block {
@@ -113,14 +114,15 @@ impl Blocks {
 
     /// A command ended: its effect shows.
     #[inline]
-    pub fn ended(&mut self, command: &FlashCommand) {
+    pub fn ended(&mut self, view: &View<'_>, command: &FlashCommand) {
+        let pages = pages_of(view, command);
         for plane in command.addressed_planes() {
             let index = self.index(command.die, plane, command.block[plane]);
             let block = &mut self.records[index];
             match command.kind {
                 CommandKind::Read => {}
                 CommandKind::Program => {
-                    block.on_die += 1;
+                    block.on_die += pages;
                     block.programmed_pages = block.programmed_pages.max(block.on_die);
                 }
                 CommandKind::Erase => *block = Block { erases: block.erases + 1, ..Block::default() },

@@ -43,6 +43,7 @@ use crate::mapping::MapBook;
 use crate::marks::Marks;
 use crate::messages::Messages;
 use crate::namespaces::Namespaces;
+use crate::one_shot::OneShotBook;
 use crate::oracle::Oracle;
 use crate::parity::ParityBook;
 use crate::partitions::PartitionBook;
@@ -118,6 +119,7 @@ pub struct Checker {
     sectors: Option<SectorBook>,
     classes: Option<ClassBook>,
     copybacks: Option<CopybackBook>,
+    one_shot: Option<OneShotBook>,
     homes: Option<HomeBook>,
     placement: Option<PlacementBook>,
     zones: Option<ZoneBook>,
@@ -178,6 +180,7 @@ impl Checker {
             sectors: None,
             classes: None,
             copybacks: None,
+            one_shot: None,
             homes: None,
             placement: None,
             zones: None,
@@ -316,7 +319,9 @@ impl Probe for Checker {
                 classes,
                 copybacks,
                 slc_fold_after: _,
+                page_timeout,
             } => {
+                self.one_shot = OneShotBook::started(view, page_timeout, write_completion == WriteCompletion::Program);
                 self.forwarding = ForwardingBook::started(forwards);
                 self.copybacks = CopybackBook::started(copybacks);
                 self.classes = classes.map(ClassBook::started);
@@ -388,6 +393,7 @@ impl Probe for Checker {
             Event::ZoneDropped { dropped } => self.zone_dropped(view, &dropped),
             Event::Padded { last } => {
                 let padding = self.groups.padded(view, last)?;
+                let whole = self.wordline_padded(view, last, padding)?;
                 if let Some(book) = &mut self.zones {
                     book.padded(view, last, padding)?;
                     self.space.zone_padded(view, last, padding);
@@ -396,11 +402,11 @@ impl Probe for Checker {
                     book.padded(view, last, &mut self.marks)?;
                     self.space.zone_padded(view, last, padding);
                 }
-                self.ledger.padded(view, last, padding);
+                self.ledger.padded(view, last, padding, whole);
                 if let Some(book) = &mut self.placement {
                     book.padded(view, last, padding);
                 }
-                self.space.padded(view, last);
+                self.space.padded(view, last, padding, whole);
                 Ok(())
             }
             Event::ReadQueued { ppa, source, class } => self.read_queued(view, ppa, (source, class)),

@@ -2,7 +2,7 @@
 
 use ninescope_engine::{Utilization, View};
 use ninescope_kernel::Ns;
-use ninescope_media::nand::{CommandKind, FlashCommand};
+use ninescope_media::nand::{CommandKind, FlashCommand, SLC_PAGE_TYPE};
 use ninescope_model::{DieId, Occupancy};
 
 use crate::marks::{Mark, Marks};
@@ -38,14 +38,21 @@ struct Work {
     /// The issuer's number of its first plane.
     transaction: u32,
     block: [u32; 4],
+    /// The type that it says its pages are of.
+    page_type: Option<u8>,
 }
 
 impl Work {
     #[inline]
     fn of(command: &FlashCommand) -> Self {
-        let FlashCommand { kind, planes, page, block, .. } = *command;
+        let FlashCommand { kind, planes, page, block, page_type, .. } = *command;
         let transaction = command.transaction[planes.trailing_zeros() as usize & 3];
-        Self { kind, planes, page, transaction, block }
+        Self { kind, planes, page, transaction, block, page_type }
+    }
+
+    /// Whether it is a program, and not of blocks of one bit in a cell.
+    fn is_of_wordline(&self) -> bool {
+        self.kind == CommandKind::Program && self.page_type != Some(SLC_PAGE_TYPE)
     }
 }
 
@@ -123,6 +130,8 @@ pub struct Dies {
     page_types: PageTypesBook,
     /// The drive is throttled because it is hot.
     is_hot: bool,
+    /// Pages of a wordline are programmed in one go.
+    one_shot: bool,
 }
 
 impl Dies {
@@ -130,6 +139,7 @@ impl Dies {
         self.each = vec![Die::default(); view.ftl.geometry().dies() as usize];
         self.planes = PlaneBook::started(view);
         self.registers = RegisterBook::started(view);
+        self.one_shot = view.ftl.geometry().pages_per_program > 1;
     }
 
     /// A command is taken up, for which nothing was to be sent yet.
@@ -167,7 +177,7 @@ impl Dies {
             die.running.work
         );
         if let Some(parked) = &die.parked {
-            beside_parked(now, command, &parked.work, marks)?;
+            beside_parked(view, command, &parked.work, marks)?;
         }
         self.page_types.issued(view, command, marks)?;
         let (plane, needed) = (command.planes.trailing_zeros(), page_time(view, command, marks));
@@ -230,7 +240,7 @@ impl Dies {
             die.data_out_until
         );
         if let Some(parked) = &die.parked {
-            beside_parked(now, command, &parked.work, marks)?;
+            beside_parked(view, command, &parked.work, marks)?;
         }
         let (total, segments) =
             view.nand.running(id).map_or((Ns::ZERO, 1), |operation| (operation.total, operation.segments));
@@ -355,6 +365,9 @@ impl Dies {
             marks.hit(Mark::RestartedLoop);
         }
         marks.hit(if kind == CommandKind::Erase { Mark::SuspendedErase } else { Mark::SuspendedHostProgram });
+        if self.one_shot && operation.work.is_of_wordline() {
+            marks.hit(Mark::SuspendedWordline);
+        }
         if operation.suspensions > 1 {
             marks.hit(Mark::SuspendedTwice);
         }
@@ -495,8 +508,9 @@ impl Dies {
 }
 
 /// Beside a parked operation only reads run, and none of the cells it left half written.
-fn beside_parked(now: Ns, command: &FlashCommand, parked: &Work, marks: &mut Marks) -> Checked {
-    let die = command.die;
+fn beside_parked(view: &View<'_>, command: &FlashCommand, parked: &Work, marks: &mut Marks) -> Checked {
+    let (now, die) = (view.now, command.die);
+    let pages = if parked.is_of_wordline() { view.ftl.geometry().pages_per_program } else { 1 };
     require!(
         command.kind == CommandKind::Read,
         SuspendOrder,
@@ -508,7 +522,8 @@ fn beside_parked(now: Ns, command: &FlashCommand, parked: &Work, marks: &mut Mar
     marks.hit(if parked.kind == CommandKind::Erase { Mark::ReadBesideErase } else { Mark::ReadBesideProgram });
     for plane in command.addressed_planes() {
         let same_block = parked.planes >> plane & 1 == 1 && parked.block[plane] == command.block[plane];
-        let same_cells = same_block && (parked.kind == CommandKind::Erase || parked.page[plane] == command.page[plane]);
+        let is_programmed = (parked.page[plane]..parked.page[plane] + pages).contains(&command.page[plane]);
+        let same_cells = same_block && (parked.kind == CommandKind::Erase || is_programmed);
         require!(
             !same_cells,
             SuspendOrder,

@@ -169,13 +169,13 @@ impl DramBook {
         self.map_reads += u64::from(source == Source::Mapping);
     }
 
-    /// A free die takes up a command, for accesses of these sources and this holder: pages of a program that lie in DRAM leave it
+    /// A free die takes up a command, for accesses of these sources (of so many pages each) and this holder: pages of a program that lie in DRAM leave it
     /// in one go.
     pub fn dispatched(
         &mut self,
         view: &View<'_>,
         command: &FlashCommand,
-        sources: impl Iterator<Item = Source>,
+        sources: impl Iterator<Item = (Source, u32)>,
         holder: u16,
     ) {
         if command.kind != CommandKind::Program {
@@ -185,9 +185,9 @@ impl DramBook {
             self.programs.remove(&command.transaction[plane]);
         }
         let (mut of_host, mut of_map) = (0, 0);
-        for source in sources {
-            of_host += u32::from(source == Source::Host && self.goes_in_first());
-            of_map += u32::from(source == Source::Mapping && self.config.map);
+        for (source, pages) in sources {
+            of_host += if source == Source::Host && self.goes_in_first() { pages } else { 0 };
+            of_map += if source == Source::Mapping && self.config.map { pages } else { 0 };
         }
         if of_host + of_map == 0 {
             return;

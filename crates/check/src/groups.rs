@@ -10,12 +10,15 @@ use crate::blocks::group_of_block;
 use crate::die_sets::units_of_stripe;
 use crate::rule::{Checked, require};
 use crate::stripes::group_of;
+use crate::wordlines::units_together;
 
 /// The checker's own record of a group.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Group {
     /// Units handed out since the last erase.
     pub write_pointer: u32,
+    /// When the first unit was that is programmed with the last one.
+    pub begun: Ns,
     /// Units the map points at.
     pub valid: u32,
     /// Reads queued or running.
@@ -63,6 +66,7 @@ impl Groups {
     /// Units of a group were handed out up to and with the one at `last`. With `exactly` it was one.
     fn handed_out(&mut self, view: &View<'_>, last: Ppa, exactly: bool) -> Result<&mut Group, SimulationError> {
         let (id, offset) = view.ftl.geometry().group_and_offset(last);
+        let together = units_together(view, id);
         let group = &mut self.all[id.index()];
         let next = group.write_pointer;
         if group.erasing || offset < next || (exactly && offset != next) {
@@ -76,6 +80,9 @@ impl Groups {
         let per_stripe = units_of_stripe(view.ftl.geometry());
         self.whole_stripes += u64::from((offset + 1) / per_stripe - next / per_stripe);
         group.write_pointer = offset + 1;
+        if exactly && next.is_multiple_of(together) {
+            group.begun = view.now;
+        }
         Ok(group)
     }
 
@@ -117,7 +124,7 @@ impl Groups {
 
     pub fn padded(&mut self, view: &View<'_>, last: Ppa) -> Result<u32, SimulationError> {
         let before = self.get(view.ftl.geometry().group_and_offset(last).0).write_pointer;
-        let units_per_page = view.ftl.geometry().units_per_page();
+        let units_per_page = units_together(view, view.ftl.geometry().group_and_offset(last).0);
         let group = self.handed_out(view, last, false)?;
         let (padded, page_end) = (group.write_pointer - before, group.write_pointer);
         // A zone that is finished is padded page after page, and so is what a merge has nothing for.

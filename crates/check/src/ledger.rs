@@ -9,6 +9,7 @@ use crate::blocks::group_of_block;
 use crate::die_sets::parity_die;
 use crate::requests::units_of;
 use crate::rule::{Checked, require};
+use crate::wordlines::pages_of;
 
 /// Events since measuring began, by the names of the counters they must equal.
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,22 +75,24 @@ impl Ledger {
     #[inline]
     pub fn ended(&mut self, view: &View<'_>, command: &FlashCommand) {
         if command.kind == CommandKind::Program {
+            let pages = u64::from(pages_of(view, command));
             for plane in command.addressed_planes() {
                 let group = group_of_block(view.ftl.geometry(), command.die, plane, command.block[plane]);
                 if parity_die(view.ftl.geometry(), group) == Some(command.die) {
                     self.parity_pages += 1;
                     continue;
                 }
-                self.pages_programmed[usize::from(view.ftl.group(group).stream % 2)] += 1;
-                self.pages_programmed_ever += 1;
+                self.pages_programmed[usize::from(view.ftl.group(group).stream % 2)] += pages;
+                self.pages_programmed_ever += pages;
             }
         }
     }
 
-    /// An open page was filled up with so many units of padding.
-    pub fn padded(&mut self, view: &View<'_>, last: Ppa, units: u32) {
+    /// An open page was filled up with so many units of padding, `whole` pages behind it among them that are programmed with it.
+    pub fn padded(&mut self, view: &View<'_>, last: Ppa, units: u32, whole: u32) {
         let group = view.ftl.geometry().group_and_offset(last).0;
-        self.padded_pages[usize::from(view.ftl.group(group).stream % 2)] += 1;
+        let in_part = units > whole * view.ftl.geometry().units_per_page();
+        self.padded_pages[usize::from(view.ftl.group(group).stream % 2)] += u64::from(in_part);
         self.padding_units += u64::from(units);
     }
 

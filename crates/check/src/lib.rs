@@ -35,6 +35,7 @@ mod mapping;
 mod marks;
 mod messages;
 mod namespaces;
+mod one_shot;
 mod oracle;
 mod page_types;
 mod parity;
@@ -66,6 +67,7 @@ mod trims;
 mod units;
 mod victim;
 mod whole_erase;
+mod wordlines;
 pub mod worlds;
 mod zones;
 

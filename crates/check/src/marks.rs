@@ -37,6 +37,7 @@ marks! {
     ReadOfParkedGroup, "read_of_parked_program_group", "A read took an earlier page of the group whose program was suspended.";
     SuspendedErase, "suspended_erase", "An erase was suspended.";
     SuspendedHostProgram, "suspended_program", "A program was suspended.";
+    SuspendedWordline, "suspended_wordline", "The program of all pages of a wordline was suspended.";
     RestartedLoop, "restarted_loop", "An erase was stopped in a loop that it had to begin anew.";
     SuspendedTwice, "suspended_twice", "One operation was suspended more than once.";
     MergedFromMedia, "merged_from_media", "A unit written in part was completed from the media.";

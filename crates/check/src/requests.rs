@@ -248,6 +248,11 @@ impl Requests {
         }
     }
 
+    /// Whether any command inside asks for such a thing.
+    pub fn any_inside(&self, asks: impl Fn(&Request) -> bool) -> bool {
+        self.slots.iter().any(|inside| inside.live && asks(&inside.request))
+    }
+
     /// The number of the command that has been inside for longest.
     pub fn oldest_inside(&self) -> u64 {
         let live = self.open.iter().filter(|&&(invocation, slot)| {

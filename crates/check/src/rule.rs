@@ -89,6 +89,8 @@ rules! {
         "A die runs one command at a time, from its channel phase to its last byte; where planes read each by itself, each of them runs one read at a time, beside nothing but reads of other planes.";
     SecondRegister, "second-register",
         "A page that was sensed is in the second register of its planes from when another read of its die is taken up, moves there when that is sent, in time, and leaves from there before another one comes, and before the die does anything else.";
+    OneShot, "one-shot",
+        "Where the pages of a wordline are programmed in one go, a program is of whole wordlines that are full, in all planes of their frontiers, whose pages come one after the other in the time that takes; none is padded for which nobody waits.";
     BankDoubleBooked, "bank-double-booked",
         "A bank of storage-class memory runs one access at a time, from its first copy to its last byte.";
     ChannelDoubleBooked, "channel-double-booked", "A channel moves one transfer at a time.";

@@ -9,7 +9,9 @@ use ninescope_model::{BlockGroup, Pool, Ppa, Stream};
 
 use crate::blocks::group_of_block;
 use crate::die_sets::{data_dies, parity_die, set_of, units_of_stripe};
+use crate::one_shot::OneShotBook;
 use crate::rule::{Checked, require};
+use crate::wordlines::program_of;
 
 /// The checker's own record of a pool.
 #[derive(Clone, Copy, Debug, Default)]
@@ -159,7 +161,7 @@ impl Space {
             );
             self.opened(view, group);
         }
-        let page = geometry.first_unit_of_page(place).0;
+        let page = program_of(view, place);
         if let Some(parts) = &mut self.parts {
             require!(
                 !parts.is_full(tenant),
@@ -191,12 +193,14 @@ impl Space {
         }
     }
 
-    /// An open page was filled up: one of the host goes into the buffer whether or not that has room.
-    pub fn padded(&mut self, view: &View<'_>, last: Ppa) {
+    /// An open page was filled up with so many units of padding, `whole` pages behind it among them: one of the host goes into the buffer
+    /// whether or not that has room. Pages of nothing but padding do not.
+    pub fn padded(&mut self, view: &View<'_>, last: Ppa, units: u32, whole: u32) {
         let geometry = view.ftl.geometry();
-        if !view.ftl.stream_of(last).is_of_moves() {
+        let behind = whole * geometry.units_per_page();
+        if !view.ftl.stream_of(last).is_of_moves() && units > behind {
             let pool = geometry.pool_and_block(geometry.group_and_offset(last).0).0;
-            self.page_filled(set_of_pool(view, pool), geometry.first_unit_of_page(last).0);
+            self.page_filled(set_of_pool(view, pool), program_of(view, Ppa(last.0 - behind)));
         }
     }
 
@@ -249,17 +253,18 @@ impl Space {
     }
 
     /// A program ended: pages of the host are in the buffer no more.
-    pub fn programmed(&mut self, view: &View<'_>, command: &FlashCommand) -> Checked {
+    pub fn programmed(&mut self, view: &View<'_>, command: &FlashCommand, wordlines: Option<&OneShotBook>) -> Checked {
         for plane in command.addressed_planes() {
+            let pages = wordlines.map_or(1, |book| book.pages_held(view, command, plane));
             let group = group_of_block(view.ftl.geometry(), command.die, plane, command.block[plane]);
             let is_parity = parity_die(view.ftl.geometry(), group) == Some(command.die);
             if Stream(u32::from(view.ftl.group(group).stream)).is_of_moves() || is_parity {
                 continue;
             }
             let of_die = &mut self.buffered[set_of(view.ftl.geometry(), command.die) as usize];
-            require!(*of_die > 0, Space, view.now, "die {} programs a page that is in no buffer", command.die);
-            *of_die -= 1;
-            self.buffered_in_all -= 1;
+            require!(*of_die >= pages, Space, view.now, "die {} programs a page that is in no buffer", command.die);
+            *of_die -= pages;
+            self.buffered_in_all -= pages;
             if let Some(parts) = &mut self.parts {
                 let geometry = view.ftl.geometry();
                 // Pages of one number go round the dies of a set that hold data.
@@ -267,7 +272,9 @@ impl Space {
                 let member = dies.iter().position(|&die| die == command.die).unwrap_or_default();
                 let row = command.page[plane] * dies.len() as u32 + member as u32;
                 let number = row * geometry.frontier_planes + plane as u32 % geometry.frontier_planes;
-                parts.page_left(geometry.first_unit(group).0 + number * geometry.units_per_page());
+                for _ in 0..pages {
+                    parts.page_left(geometry.first_unit(group).0 + number * geometry.units_per_page());
+                }
             }
         }
         Ok(())

@@ -42,6 +42,11 @@ impl WholeEraseBook {
         }
     }
 
+    /// Whether one is asked for, and is not over.
+    pub fn is_asked(&self) -> bool {
+        !self.asked.is_empty() || self.under_way.is_some()
+    }
+
     /// It begins: all that came before is done.
     pub fn began(
         &mut self,

@@ -231,9 +231,9 @@ pub struct EngineConfig {
 
 impl EngineConfig {
     /// The fewest buffered pages with which every stripe can fill: pages wait for the rest of their stripe
-    /// in each frontier of a die, all but the last page of it.
+    /// (of their wordline, where that is programmed in one go) in each frontier of a die, all but the last page of it.
     pub fn buffered_pages_min(geometry: &Geometry) -> u32 {
-        geometry.pools_per_die() * (geometry.frontier_planes - 1) + 1
+        geometry.pools_per_die() * (geometry.frontier_planes * geometry.pages_per_program - 1) + 1
     }
 
     /// The same of a drive with zones, of which so many may be active: each may have a stripe that is not full.

@@ -19,6 +19,8 @@ pub struct EngineCounters {
     pub cached_reads: u64,
     /// Program commands to more than one plane.
     pub multi_plane_programs: u64,
+    /// Program commands of all pages of a wordline in each plane.
+    pub one_shot_programs: u64,
     /// Erase commands to more than one plane.
     pub multi_plane_erases: u64,
     /// Pages read for the host.
@@ -79,6 +81,8 @@ pub struct EngineCounters {
     pub page_timeouts: u64,
     /// Pages of moves padded because no victim was left to fill them.
     pub gc_padded_pages: u64,
+    /// Pages of nothing but padding that were programmed, of the host's or of moves, because their wordline is programmed in one go.
+    pub wordline_padding_pages: u64,
     /// Erases that waited for reads queued on their group.
     pub erases_delayed_by_readers: u64,
     /// Pages that were programmed again elsewhere, because their program had failed or was to be in a block after one that had.

@@ -144,6 +144,8 @@ pub enum Event<'a> {
         copybacks: u16,
         /// Blocks of one bit in a cell are folded when their die has had nothing to do for so long.
         slc_fold_after: Option<Ns>,
+        /// What is partly filled is padded when it is so old.
+        page_timeout: Option<Ns>,
     },
     /// A host command of a lane entered the device out of one of the host's queues; `request.submitted` is when the host submitted it. `whole` is what the host
     /// asked for, of which the command is a part, the first one where both begin at the same sector.

@@ -98,11 +98,12 @@ impl<Q: WakeQueue> Run<Q> {
         }
     }
 
-    /// All pages of a program command are on the media. They are counted before anything completes on them. Returns whether
+    /// All pages of a program command are on the media, so many in each plane. They are counted before anything completes on them. Returns whether
     /// they are the host's, or what it waits for.
-    pub fn count_programs(&mut self, command: &FlashCommand) -> bool {
+    pub fn count_programs(&mut self, command: &FlashCommand, pages: u32) -> bool {
         // All pages of a command belong to one class.
         let first = command.transaction[command.planes.trailing_zeros() as usize];
+        self.counters.one_shot_programs += u64::from(pages > 1);
         let of_host = self.transactions.slab[first].class == QueueClass::HostProgram;
         for plane in command.addressed_planes() {
             let counters = &mut self.counters;
@@ -113,7 +114,7 @@ impl<Q: WakeQueue> Run<Q> {
                 Source::Rebuild => &mut counters.rebuild_page_programs,
                 Source::GarbageCollection => &mut counters.gc_page_programs,
                 _ => &mut counters.host_page_programs,
-            } += 1;
+            } += u64::from(pages);
         }
         of_host
     }

@@ -144,9 +144,9 @@ impl FtlConfig {
         if !self.stream_choice.isolates() {
             return needed;
         }
-        // Of all groups one has to hold a page of invalid units, or padding takes what moving gives: more than one unit less
-        // in each.
-        let padding = u64::from(groups) * u64::from(self.geometry.units_per_page() - 1);
+        // Of all groups one has to hold a page of invalid units (or a wordline), or padding takes what moving gives: more than one unit
+        // less in each.
+        let padding = u64::from(groups) * u64::from(self.geometry.units_padded_together() - 1);
         let for_padding = (padding / u64::from(self.geometry.units_per_group())) as u32;
         needed.saturating_add(for_padding)
     }

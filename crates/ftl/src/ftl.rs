@@ -65,7 +65,7 @@ pub struct Placed {
     pub stream: Stream,
     /// It filled its page.
     pub page_complete: bool,
-    /// It filled its stripe.
+    /// It filled its stripe, or its wordline in all planes where the pages of one are programmed in one go.
     pub stripe_complete: bool,
     /// It opened a new group, so that there is one free group less.
     pub opened: bool,
@@ -88,7 +88,7 @@ impl Residence {
     pub const NONE: Self = Self { place: Ppa::UNMAPPED, life: 0 };
 }
 
-/// A page of a frontier that was filled up with padding.
+/// A page of a frontier that was filled up with padding, or all of its wordline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Padded {
     /// The last unit of the page.
@@ -629,13 +629,34 @@ impl Ftl {
         old
     }
 
-    /// Fills the open page of a stream's frontier with padding. `None` when no page is partly filled.
+    /// Pages of each plane that one program of a group is of.
+    #[inline]
+    pub fn pages_per_program(&self, group: BlockGroup) -> u32 {
+        // A wordline of one bit in a cell is a page.
+        if self.geometry.pages_per_program > 1 && self.is_slc(group) { 1 } else { self.geometry.pages_per_program }
+    }
+
+    /// Units of a group that are programmed together or not at all.
+    pub(super) fn units_padded_together(&self, group: BlockGroup) -> u32 {
+        if self.pages_per_program(group) > 1 {
+            self.geometry.units_per_program()
+        } else {
+            self.geometry.units_per_page()
+        }
+    }
+
+    /// Fills the open page of a stream's frontier with padding, or the open wordline where its pages are programmed in one go. `None`
+    /// when none is partly filled.
     pub fn pad(&mut self, pool: Pool, stream: Stream) -> Option<Padded> {
         let frontier = self.pools[pool.index()].frontiers[stream.index()];
-        let units_per_page = self.geometry.units_per_page();
-        if frontier.group == NONE || frontier.next.is_multiple_of(units_per_page) {
+        if frontier.group == NONE {
             return None;
         }
+        let together = self.units_padded_together(BlockGroup(frontier.group));
+        if frontier.next.is_multiple_of(together) {
+            return None;
+        }
+        let by_page = together == self.geometry.units_per_page();
         let written = Ppa(self.geometry.first_unit(BlockGroup(frontier.group)).0 + frontier.next - 1);
         loop {
             let placed = self.allocate(pool, stream, Lpa::NONE)?;
@@ -643,7 +664,7 @@ impl Ftl {
             if let Some(units) = &mut self.reclaim_units {
                 units.padded(stream);
             }
-            if placed.page_complete {
+            if placed.page_complete && (by_page || placed.stripe_complete) {
                 let Placed { new: last, stripe_complete, closed, .. } = placed;
                 if !stream.is_of_moves() {
                     let position = self.position_of[pool.index()];
@@ -803,7 +824,7 @@ impl Ftl {
             self.close_group(pool, group);
         }
         let page_complete = next & (self.geometry.units_per_page() - 1) == 0;
-        let stripe_complete = page_complete && self.geometry.within_group(next).1 == 0;
+        let stripe_complete = page_complete && self.completes_stripe(group, next);
         if stripe_complete && self.slc_cache.is_some() && !stream.is_of_moves() {
             self.leaves_for_slc(pool);
         }
@@ -812,6 +833,13 @@ impl Ftl {
         }
         let opened = opened && offset == 0;
         Some(Placed { new, old: Ppa::UNMAPPED, pool, stream, page_complete, stripe_complete, opened, closed })
+    }
+
+    /// Whether a group is written up to the end of a stripe, or of a wordline where the pages of one are programmed in one go.
+    #[inline]
+    fn completes_stripe(&self, group: BlockGroup, next: u32) -> bool {
+        let (page, plane, _) = self.geometry.within_group(next);
+        plane == 0 && (self.geometry.pages_per_program == 1 || page.is_multiple_of(self.pages_per_program(group)))
     }
 
     #[inline(never)]

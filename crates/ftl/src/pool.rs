@@ -105,8 +105,8 @@ impl PoolRecord {
         !self.refresh.is_empty() || self.collection.is_some_and(|collection| collection.to_refresh)
     }
 
-    /// Units that the open page of moves still takes; a whole page where none is partly filled. Moves that fill it go to
-    /// [`Stream::GC`].
+    /// Units that the open page of moves still takes, or the open wordline, which has so many; all of them where none is partly filled.
+    /// Moves that fill it go to [`Stream::GC`].
     pub fn rest_of_open_page(&self, units_per_page: u32) -> u32 {
         let frontier = self.frontiers[Stream::GC.index()];
         units_per_page - if frontier.group == NONE { 0 } else { frontier.next % units_per_page }

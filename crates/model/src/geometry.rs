@@ -8,7 +8,8 @@
 //! group = pool * blocks_per_plane + block,   pool = die * pools_per_die + sub
 //! ```
 //!
-//! A *stripe* is the pages at one page offset in the planes of a group: what one multi-plane command programs.
+//! A *stripe* is the pages at one page offset in the planes of a group: what one multi-plane command programs. Where all pages of a
+//! wordline are programmed in one go, that is the stripes of a wordline.
 //!
 //! With [parity](Parity) a pool lies on a *set* of dies and a group on a block of each of its planes there, one die of which
 //! holds parity: another one from block to block. `page` above is a *row* then, which goes round the dies that hold data, so
@@ -58,6 +59,8 @@ pub struct Geometry {
     pub parity: Option<Parity>,
     /// Several dies that a block group lies on without that, if it does.
     pub superblock: Option<Superblock>,
+    /// Pages of a block that one program is of, those of a wordline; 1 where each page is programmed by itself.
+    pub pages_per_program: u32,
     /// Reciprocals and products of the above, filled in by [`Geometry::checked`].
     derived: Derived,
 }
@@ -111,6 +114,17 @@ struct Numbers {
     parity: Option<Parity>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     superblock: Option<Superblock>,
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pages_per_program: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+fn is_one(pages: &u32) -> bool {
+    *pages == 1
 }
 
 impl From<Geometry> for Numbers {
@@ -127,6 +141,7 @@ impl From<Geometry> for Numbers {
             frontier_planes: geometry.frontier_planes,
             parity: geometry.parity,
             superblock: geometry.superblock,
+            pages_per_program: geometry.pages_per_program,
         }
     }
 }
@@ -148,6 +163,7 @@ impl TryFrom<Numbers> for Geometry {
         )
         .and_then(|geometry| geometry.with_parity(numbers.parity))
         .and_then(|geometry| geometry.with_superblock(numbers.superblock))
+        .and_then(|geometry| geometry.with_pages_per_program(numbers.pages_per_program))
         .map_err(|error| format!("{} {}", error.key, error.message).trim_start().to_owned())
     }
 }
@@ -204,6 +220,7 @@ impl Geometry {
             frontier_planes,
             parity: None,
             superblock: None,
+            pages_per_program: 1,
             derived: Derived::default(),
         };
         geometry.check()?;
@@ -226,6 +243,31 @@ impl Geometry {
         };
     }
 
+    /// The same with programs of so many pages of a block, those of a wordline.
+    ///
+    /// # Errors
+    /// Where a block is not made of whole wordlines, or groups lie on several dies.
+    pub fn with_pages_per_program(mut self, pages: u32) -> Result<Self, GeometryError> {
+        if pages == 0 || !self.pages_per_block.is_multiple_of(pages) {
+            let message = format!(
+                "is {}, no multiple of the {pages} pages of a wordline, which are programmed in one go",
+                self.pages_per_block
+            );
+            return Err(GeometryError { key: "pages_per_block", message });
+        }
+        let units = u64::from(self.units_per_page()) * u64::from(pages);
+        if units > u64::from(u8::MAX) {
+            let message = format!("is {pages}, and makes {units} units of a plane, at most {} are supported", u8::MAX);
+            return Err(GeometryError { key: "pages_per_program", message });
+        }
+        if pages > 1 && self.derived.spans_dies {
+            let message = "is more than 1, and a block group lies on several dies".to_owned();
+            return Err(GeometryError { key: "pages_per_program", message });
+        }
+        self.pages_per_program = pages;
+        Ok(self)
+    }
+
     /// No flash at all: a drive that is made of storage-class memory alone. Its unit is a sector, and it has none.
     pub fn absent() -> Self {
         Self {
@@ -240,6 +282,7 @@ impl Geometry {
             frontier_planes: 1,
             parity: None,
             superblock: None,
+            pages_per_program: 1,
             derived: Derived::default(),
         }
     }
@@ -363,6 +406,25 @@ impl Geometry {
     /// Mapping units in a stripe.
     pub fn units_per_stripe(&self) -> u32 {
         self.units_per_page() * self.frontier_planes
+    }
+
+    /// Mapping units that one program is of: those of a stripe, or of all stripes of a wordline.
+    pub fn units_per_program(&self) -> u32 {
+        self.units_per_stripe() * self.pages_per_program
+    }
+
+    /// Mapping units that are programmed together or not at all, so that padding fills them up: those of a page, or of a wordline in all
+    /// planes of a frontier where its pages are programmed in one go.
+    #[inline]
+    pub fn units_padded_together(&self) -> u32 {
+        if self.pages_per_program > 1 { self.units_per_program() } else { self.units_per_page() }
+    }
+
+    /// The unit number `number` of those of one plane that a program has which begins at `first`, counted page by page.
+    #[inline]
+    pub fn unit_of_program(&self, first: Ppa, number: u32) -> Ppa {
+        let page = number >> self.derived.units_per_page_shift;
+        Ppa(first.0 + number + page * (self.units_per_stripe() - self.units_per_page()))
     }
 
     /// Mapping units in a block group.
@@ -509,6 +571,29 @@ mod tests {
             }
             assert_eq!(expected, geometry.units());
         }
+    }
+
+    #[test]
+    fn a_program_of_a_wordline_has_the_pages_of_its_planes_stripe_by_stripe() {
+        for (frontier_planes, pages) in [(1, 3), (2, 3), (4, 2)] {
+            let geometry = small(frontier_planes).with_pages_per_program(pages).expect("whole wordlines");
+            assert_eq!(geometry.units_per_program(), pages * frontier_planes * 4);
+            assert_eq!(geometry.units_padded_together(), geometry.units_per_program());
+            for plane in 0..frontier_planes {
+                let first = Ppa(geometry.units_per_program() + plane * 4);
+                for number in 0..pages * 4 {
+                    let place = geometry.locate(geometry.unit_of_program(first, number));
+                    let expected = (pages + number / 4, plane, number % 4);
+                    assert_eq!((place.page, place.plane_in_group, place.unit), expected);
+                }
+            }
+        }
+        assert_eq!((small(2).units_padded_together(), small(2).units_per_program()), (4, 8), "by pages");
+        let error = small(2).with_pages_per_program(4).expect_err("6 pages are no wordlines of 4");
+        assert_eq!(error.key, "pages_per_block");
+        let written = small(2).with_pages_per_program(3).expect("whole wordlines");
+        let read = serde_json::from_value(serde_json::to_value(written).expect("numbers can be written"));
+        assert_eq!(read.ok(), Some(written));
     }
 
     #[test]

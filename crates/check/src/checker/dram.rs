@@ -42,7 +42,10 @@ impl Checker {
     pub(super) fn dram_dispatched(&mut self, view: &View<'_>, command: &FlashCommand, accesses: &[Access]) {
         let holder = self.blame.as_ref().map_or(0, |blame| blame.holder_of_die(command.die));
         if let Some(book) = &mut self.dram {
-            book.dispatched(view, command, accesses.iter().map(|access| access.source), holder);
+            let wordlines = self.one_shot.as_ref();
+            let pages = |plane| wordlines.map_or(1, |book| book.pages_held(view, command, plane));
+            let sources = command.addressed_planes().zip(accesses).map(|(plane, access)| (access.source, pages(plane)));
+            book.dispatched(view, command, sources, holder);
         }
     }
 

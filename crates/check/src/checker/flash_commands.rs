@@ -7,6 +7,7 @@ use ninescope_model::{Ppa, Source};
 
 use super::Checker;
 use crate::blocks::group_of_block;
+use crate::one_shot::Waiting;
 use crate::rule::{Checked, require};
 
 impl Checker {
@@ -68,6 +69,9 @@ impl Checker {
         // The array begins that much later, whatever else it begins later by.
         let begins = Ns(begins.0.saturating_sub(moves.0));
         self.blocks.issued(view, command)?;
+        if let Some(book) = &self.one_shot {
+            book.issued(view, command, sent, &self.groups)?;
+        }
         match &self.copybacks {
             Some(book) => book.issued(view, command, sent)?,
             None => require!(!command.copies, Copyback, view.now, "{command:?} of a drive whose dies copy nothing"),
@@ -108,7 +112,7 @@ impl Checker {
         if let Some(book) = &mut self.dram {
             book.ended(view.now, command);
         }
-        self.blocks.ended(command);
+        self.blocks.ended(view, command);
         if let Some(blame) = &mut self.blame {
             blame.ended(view.now, command);
         }
@@ -127,7 +131,10 @@ impl Checker {
         match command.kind {
             CommandKind::Read => self.groups.read_ended(view, command)?,
             CommandKind::Program => {
-                self.space.programmed(view, &once)?;
+                self.space.programmed(view, &once, self.one_shot.as_ref())?;
+                if let Some(book) = &mut self.one_shot {
+                    book.ended(view, command);
+                }
                 if let Some(oracle) = &mut self.oracle {
                     oracle.programs_ended(&self.blocks, view);
                 }
@@ -139,5 +146,18 @@ impl Checker {
             }
         }
         Ok(())
+    }
+
+    /// An open page was filled up with so many units of padding, or all of its wordline. Returns how many pages are nothing else.
+    pub(super) fn wordline_padded(
+        &mut self,
+        view: &View<'_>,
+        last: Ppa,
+        units: u32,
+    ) -> Result<u32, ninescope_engine::SimulationError> {
+        let Some(book) = &mut self.one_shot else { return Ok(0) };
+        let host = self.requests.any_inside(|request| book.makes_wait(request));
+        let waiting = Waiting { host, erase: self.whole_erase.is_asked() };
+        book.padded(view, (last, units), &self.groups, waiting)
     }
 }

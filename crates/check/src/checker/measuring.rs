@@ -49,6 +49,9 @@ impl Checker {
         if let Some(book) = &mut self.copybacks {
             book.measuring_began();
         }
+        if let Some(book) = &mut self.one_shot {
+            book.measuring_began();
+        }
         self.whole_erase.measuring_began();
         if let Some(book) = &mut self.failed_dies {
             book.measuring_began();
@@ -117,6 +120,9 @@ impl Checker {
         self.space.compare(view)?;
         self.ledger.compare(view)?;
         if let Some(book) = &self.copybacks {
+            book.compare(view)?;
+        }
+        if let Some(book) = &self.one_shot {
             book.compare(view)?;
         }
         if let Some(book) = &self.bad_blocks {

@@ -25,6 +25,7 @@ use ninescope_model::{BankId, BlockGroup, Lpa, Ppa, SECTOR_BYTES, SlotId, Source
 
 use crate::blocks::group_of_block;
 use crate::rule::{Checked, Rule, require};
+use crate::wordlines::pages_of;
 use corruption::Corruption;
 use damage::Damage;
 use decoders::{Decoders, Decoding, moves_whole_codewords};
@@ -188,9 +189,12 @@ impl ReliabilityBook {
                 let group = group_of_block(geometry, command.die, plane, command.block[plane]);
                 let which = code_of(view, geometry.first_unit(group));
                 if let (Some(own), Some(code)) = (&mut self.nand[which as usize], reliability(view).nand_code(which)) {
-                    time += own.encode(code, geometry.units_per_page());
+                    let pages = pages_of(view, command);
+                    for _ in 0..pages {
+                        time += own.encode(code, geometry.units_per_page());
+                    }
                     let units: Vec<u32> = (0..geometry.units_per_page()).collect();
-                    moves_whole_codewords(view.now, (own, code), &units, command.bytes[plane])?;
+                    moves_whole_codewords(view.now, (own, code), &units, command.bytes[plane] / pages)?;
                 }
             }
         }

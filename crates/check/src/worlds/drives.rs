@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use ninescope::Plan;
 use ninescope::config::{
     Cell, ControllerConfig, DriveConfig, EraseLoopsConfig, FirmwareConfig, FtlSection, GeometryConfig,
-    LoopSharesConfig, NandConfig, PageTypesConfig, PlaneGroupsConfig, PlaneReadsConfig, ProgramMoves, ReadMoves,
-    SchedulerConfig, SuspendLimitConfig,
+    LoopSharesConfig, NandConfig, PageTypesConfig, PlaneGroupsConfig, PlaneReadsConfig, ProgramMoves, ProgramsConfig,
+    ReadMoves, SchedulerConfig, SuspendLimitConfig,
 };
-use ninescope_engine::{Dealing, Forwarding, Interface, LinkCarries, LinkReads, WriteCompletion};
+use ninescope_engine::{Dealing, Forwarding, Interface, LinkCarries, LinkReads, NoProbe, OnHeap, WriteCompletion};
 use ninescope_model::SECTOR_BYTES;
 use ninescope_model::units::{Bytes, Duration, Hertz};
 use ninescope_tier::PlacementConfig;
 use ninescope_tier::policies::Below;
 
+use super::World;
 use super::block_maps;
 use super::codes::{self, Wants, bytes_at};
 use super::dice::Dice;
@@ -116,6 +117,35 @@ pub(super) fn planes_read_apart(dice: &mut Dice, drive: &mut toml::Table) {
     let one_at_a_time = by_class || ["power", "nand.die_failures"].iter().any(|key| value_at(drive, key).is_some());
     if planes > 1 && !one_at_a_time && dice.chance(40) {
         put_at(drive, "nand.plane_reads", "independently");
+    }
+}
+
+/// Some dies program the pages of a wordline in one go, unless they have something that does not go with that.
+pub(super) fn wordlines_in_one_go(dice: &mut Dice, world: &mut World) {
+    let bits =
+        value_at(&world.drive, "nand.cell").and_then(|cell| cell.clone().try_into::<Cell>().ok()).map(Cell::bits);
+    let Some(bits) = bits.filter(|_| dice.chance(30)) else { return };
+    let before = world.drive.clone();
+    let drive = &mut world.drive;
+    let program =
+        value_at(drive, "nand.program").and_then(toml::Value::as_array).and_then(|times| times.first()).cloned();
+    if let Some(program) = program {
+        put_at(drive, "nand.program", toml::Value::Array(vec![program]));
+    }
+    put_at(drive, "nand.programs", "one-shot");
+    if dice.chance(60) {
+        put_at(drive, "nand.program_load", text(dice.time(0, 5)));
+    }
+    let pages = value_at(drive, "geometry.pages_per_block").and_then(toml::Value::as_integer).unwrap_or(1) as usize;
+    put_at(drive, "geometry.pages_per_block", pages.next_multiple_of(bits) as i64);
+    // Wordlines of all planes of a die have to find room.
+    for key in ["controller.buffered_pages", "controller.shared_buffered_pages"] {
+        if let Some(pages) = value_at(drive, key).and_then(toml::Value::as_integer) {
+            put_at(drive, key, pages * bits as i64 + i64::from(dice.small(0, 9)));
+        }
+    }
+    if !world.plan().is_ok_and(|plan| plan.into_device::<OnHeap>(NoProbe).is_ok()) {
+        world.drive = before;
     }
 }
 
@@ -397,6 +427,8 @@ fn nand(dice: &mut Dice) -> NandConfig {
         plane_reads: PlaneReadsConfig::default(),
         cache_read: None,
         times: None,
+        programs: ProgramsConfig::Page,
+        program_load: None,
         endurance_cycles: None,
         bit_cost: None,
         initial_cycles: Some(dice.one_of(&[0, 1, 99, 250, 999, 5_000])),

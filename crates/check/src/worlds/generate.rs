@@ -11,7 +11,9 @@ use super::breakage;
 use super::codes;
 use super::copybacks;
 use super::dice::Dice;
-use super::drives::{drive, placement_name, planes_read_apart, reads_are_cached, sectors_per_unit, times_vary};
+use super::drives::{
+    drive, placement_name, planes_read_apart, reads_are_cached, sectors_per_unit, times_vary, wordlines_in_one_go,
+};
 use super::forwarding;
 use super::keys::{policy_name, put_at, take_at, value_at};
 use super::run::TENANTS_MAX;
@@ -76,6 +78,7 @@ pub fn generate(seed: u64) -> World {
         planes_read_apart(&mut dice.of("plane reads"), &mut world.drive);
         reads_are_cached(&mut dice.of("cache reads"), &mut world.drive);
         times_vary(&mut dice.of("times"), &mut world.drive);
+        wordlines_in_one_go(&mut dice.of("programs"), &mut world);
         let Ok(plan) = world.plan() else { continue };
         let hinted = if codes::knows_clean(&world.drive) { dice.chance(90) } else { dice.chance(5) };
         let per_unit = sectors_per_unit(&world.drive, &plan);

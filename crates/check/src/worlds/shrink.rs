@@ -79,6 +79,12 @@ impl Search<'_> {
                 }
             });
         }
+        self.change(|drive| {
+            if let Some(nand) = section_of(drive, "nand") {
+                nand.remove("program_load");
+                nand.remove("programs");
+            }
+        });
         for planes in [1, 2] {
             self.change(|drive| {
                 for (section, key) in [("geometry", "planes_per_die"), ("ftl", "frontier_planes")] {
@@ -98,6 +104,7 @@ impl Search<'_> {
             ("tier", "migrations_in_flight"),
             ("nand", "cache_read"),
             ("nand", "times"),
+            ("nand", "program_load"),
         ] {
             self.change(|drive| {
                 if let Some(table) = section_of(drive, section) {

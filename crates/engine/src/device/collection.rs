@@ -163,8 +163,9 @@ impl<K: Kind> Device<K> {
     /// A page of moves is on the media.
     pub(super) fn finish_moves(&mut self, transaction: u32) -> Result<(), SimulationError> {
         let access = self.run.transactions.slab[transaction];
-        let (mut unit, mut to) = (access.records(), access.ppa());
+        let (mut unit, mut number) = (access.records(), 0);
         while unit != NONE {
+            let to = self.flash.geometry().unit_of_program(access.ppa(), number);
             let record = self.run.transactions.units[unit];
             self.run.transactions.units.remove(unit);
             let current = self.flash.moved(&record, to);
@@ -172,7 +173,7 @@ impl<K: Kind> Device<K> {
             if current {
                 self.unit_lies_elsewhere(record.lpa)?;
             }
-            to.0 += 1;
+            number += 1;
             unit = record.next;
         }
         self.flash.move_program_ended(self.flash.pool_of(access.ppa()));

@@ -342,10 +342,14 @@ impl<K: Kind> Device<K> {
             return false;
         }
         let slab = &self.run.transactions.slab;
-        let sources = || command.addressed_planes().map(|plane| slab[command.transaction[plane]].source);
-        let of_host = sources().filter(|source| of_buffer && *source == Source::Host).count();
-        let of_map = sources().filter(|source| map && *source == Source::Mapping).count();
-        let rows = (of_host + of_map) as u32;
+        let pages_of = |source: Source| {
+            let programs = command.addressed_planes().map(|plane| &slab[command.transaction[plane]]);
+            let of_source = programs.filter(|program| program.source == source);
+            of_source.map(|program| self.flash.pages_held(program.ppa())).sum::<u32>()
+        };
+        let of_host = if of_buffer { pages_of(Source::Host) } else { 0 };
+        let of_map = if map { pages_of(Source::Mapping) } else { 0 };
+        let rows = of_host + of_map;
         if rows == 0 {
             command.addressed_planes().for_each(|plane| self.no_data_in_dram(command.transaction[plane]));
             return false;

@@ -324,6 +324,7 @@ impl<K: Kind> Device<K> {
                 classes: self.flash.classes(),
                 copybacks: self.flash.copyback_limit(),
                 slc_fold_after: self.flash.slc_fold_after(),
+                page_timeout: self.flash.page_timeout(),
             };
             observe!(self, started);
             self.tell_of_cache()?;
@@ -540,7 +541,9 @@ fn transactions_of(config: &EngineConfig, geometry: &Geometry, resources: Resour
     let (dies, pools) = (geometry.dies() as usize, geometry.pools() as usize);
     let (depth, moves) = (config.queue_depth as usize, pools * config.gc_pages_in_flight as usize);
     let transactions = depth * 4 + dies * config.buffered_pages as usize + moves * 2;
-    let units = moves * geometry.units_per_page() as usize * 2;
+    // Moves wait for the rest of a wordline that is programmed in one go.
+    let waiting = if geometry.pages_per_program > 1 { pools * geometry.units_per_program() as usize } else { 0 };
+    let units = moves * geometry.units_per_page() as usize * 2 + waiting;
     TransactionStore::with_capacity(transactions, units, depth, resources.count())
 }
 
@@ -596,6 +599,7 @@ mod tests {
             slc: None,
             page_types: PageTypes::InTurn,
             program_pulses: 1,
+            program_load: Ns::ZERO,
             erase_loop: Ns(1),
             erase_loops: EraseLoops::Fixed(1),
             command_address: Ns(1),

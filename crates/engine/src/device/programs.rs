@@ -1,6 +1,5 @@
 //! Pages go to their dies before they are full where something sends them out, and what waits for their programs is told.
 
-use ninescope_ftl::Padded;
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::FlashCommand;
 use ninescope_model::{Cause, DieId, Pool, Source, Stream};
@@ -17,11 +16,11 @@ impl<K: Kind> Device<K> {
     /// Pads the open page of a stream, if it is partly filled, and sends it and the filled pages before it
     /// in its stripe. Returns whether anything was sent.
     pub(super) fn pad_and_send(&mut self, pool: Pool, stream: Stream) -> Result<bool, SimulationError> {
-        let Some(Padded { last, written, .. }) = self.flash.pad(&mut self.run, pool, stream) else {
+        let Some(padded) = self.flash.pad(&mut self.run, pool, stream) else {
             return Ok(self.flash.send_filled(&mut self.run, pool, stream));
         };
-        observe!(self, Event::Padded { last });
-        self.flash.page_filled(&mut self.run, pool, stream, (written, last), true);
+        observe!(self, Event::Padded { last: padded.last });
+        self.flash.send_padded(&mut self.run, pool, stream, &padded);
         Ok(true)
     }
 
@@ -62,7 +61,7 @@ impl<K: Kind> Device<K> {
 
     /// The array phase of a program command ended.
     pub(super) fn pages_programmed(&mut self, die: DieId, command: &FlashCommand) -> Result<(), SimulationError> {
-        let of_host = self.run.count_programs(command);
+        let of_host = self.run.count_programs(command, self.flash.nand().pages_of(command));
         if command.copies {
             self.copybacks_ended(command);
         }
@@ -85,10 +84,7 @@ impl<K: Kind> Device<K> {
                 continue;
             }
             if of_host {
-                self.flash.unbuffer_page(die);
-                if self.run.transactions.tenants.is_some() {
-                    self.flash.unbuffered_for(&mut self.run, index);
-                }
+                self.flash.unbuffer_pages(&mut self.run, die, index);
                 self.finish_host_units(index)?;
                 if transaction.source != Source::Mapping {
                     self.flush_program_ended(transaction.flush_epoch())?;

@@ -96,12 +96,11 @@ impl Flash {
     ) -> Result<(Ns, Ns), SimulationError> {
         let (now, die) = (run.now, command.die);
         let mut data_in = Ns::ZERO;
+        let mut sent = now + self.nand.command_address_time(command);
         if command.kind == CommandKind::Program {
-            for plane in command.addressed_planes() {
-                data_in += self.nand.data_time(u64::from(command.bytes[plane]));
-            }
+            data_in = self.nand.data_in_time(command);
+            sent = sent + data_in + self.nand.load_time(command);
         }
-        let sent = now + self.nand.command_address_time(command) + data_in;
         let unit = &mut self.dies[station];
         unit.enter(now, Phase::Array, unit.occupancy);
         self.planes_follow(run, die);

@@ -146,6 +146,7 @@ impl Flash {
         let moved = |access: &Transaction| match (sectors, kind) {
             (Some(sectors), _) => sectors.moved(access, geometry, kind == CommandKind::Read),
             (None, CommandKind::Read) => access.read_bytes(geometry.unit_bytes),
+            (None, _) if geometry.pages_per_program > 1 => u32::from(access.units) * geometry.unit_bytes,
             (None, _) => geometry.page_bytes,
         };
         let mut command = FlashCommand { kind, die, ..FlashCommand::default() };
@@ -154,7 +155,10 @@ impl Flash {
         let copied = |access: &Transaction| if may_copy { copied_from(units, geometry, access) } else { None };
         let (copy, any_block) = (copied(&slab[first]), self.nand.reads_any_block());
         let goes_with = |other: &Transaction| Copied::fit(copy, copied(other), any_block);
-        self.merging.add_those_beside(&mut command, (queue, &mut *slab), geometry, (moved, goes_with));
+        self.merging.add_those_beside(&mut command, (&mut *queue, &mut *slab), geometry, (moved, goes_with));
+        if kind == CommandKind::Program && geometry.pages_per_program > 1 {
+            Self::add_rest_of_wordlines(&mut command, (queue, &mut *slab), geometry, moved);
+        }
         if copy.is_some() {
             for plane in command.addressed_planes() {
                 if let Some(copy) = copied(&slab[command.transaction[plane]]) {

@@ -26,8 +26,11 @@ impl Loads {
         let command = nand.command_address_time(&FlashCommand { planes: 1, ..FlashCommand::default() });
         let page = command + nand.data_time(u64::from(geometry.page_bytes));
         let mean = nand.mean_times();
+        // The pages of a wordline that is programmed in one go are one access.
+        let pages = u64::from(geometry.pages_per_program);
+        let loads = nand.timing().program_load.0 * (pages - 1);
         let times = QueueClass::ALL.map(|class| match class {
-            QueueClass::HostProgram | QueueClass::MoveProgram => (page + mean.program).0,
+            QueueClass::HostProgram | QueueClass::MoveProgram => page.0 * pages + loads + mean.program.0,
             QueueClass::Erase => (command + mean.erase).0,
             QueueClass::HostRead | QueueClass::MoveRead | QueueClass::IdleRead => (page + mean.read).0,
         });

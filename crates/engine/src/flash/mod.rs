@@ -34,6 +34,7 @@ mod tenants;
 mod throttle;
 mod trims;
 mod turns;
+mod wordlines;
 mod zoned;
 
 use ninescope_ftl::{Ftl, Partitions};

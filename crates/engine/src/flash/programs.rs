@@ -1,5 +1,8 @@
 //! Programs: pages of a frontier go to their die when their stripe is full, or earlier where something
 //! sends them out.
+//!
+//! Where the pages of a wordline are programmed in one go, what goes out at a time is a wordline in all planes of the frontier
+//! (`wordlines`): then `filled` grows page by page, and nothing goes out in parts.
 
 use std::collections::VecDeque;
 
@@ -107,8 +110,8 @@ pub(super) struct OpenStripe {
     pub(super) first_page: u32,
     /// Unit records of the open page.
     open: UnitChain,
-    /// Heads of the chains of filled pages, by plane.
-    filled: [u32; 4],
+    /// The chains of filled pages, by plane.
+    pub(super) filled: [UnitChain; 4],
     /// The unit written last by one of those commands that are told of the programs of what they wrote, and its share of the die.
     writer: (Ppa, LastingShare),
     /// By plane: the share of such a command in the program of a filled page, into which it wrote last.
@@ -139,7 +142,7 @@ impl OpenStripe {
         Self {
             first_page,
             open: UnitChain::default(),
-            filled: [NONE; 4],
+            filled: [UnitChain::default(); 4],
             writer,
             filled_by: [nobody; 4],
             begun_by: FirstWriter::NONE,
@@ -148,7 +151,7 @@ impl OpenStripe {
     }
 }
 
-/// A page that is padded and programmed if it is still partly filled at a time.
+/// A page that is padded and programmed if it is still partly filled at a time; or a wordline, where that is programmed in one go.
 #[derive(Clone, Copy, Debug)]
 struct PageDeadline {
     /// The time.
@@ -161,6 +164,8 @@ struct PageDeadline {
     group: BlockGroup,
     /// Offset of the unit after the page.
     page_end: u32,
+    /// Units of the page.
+    units: u32,
 }
 
 impl PageDeadline {
@@ -168,7 +173,7 @@ impl PageDeadline {
     fn is_of_open_page(&self, ftl: &Ftl, geometry: &Geometry) -> bool {
         ftl.last_allocated(self.pool, self.stream).is_some_and(|last| {
             let (group, offset) = geometry.group_and_offset(last);
-            group == self.group && offset + 1 < self.page_end && offset + geometry.units_per_page() >= self.page_end
+            group == self.group && offset + 1 < self.page_end && offset + self.units >= self.page_end
         })
     }
 }
@@ -178,6 +183,11 @@ impl Flash {
     pub fn give_all_up(&mut self) -> Vec<BlockGroup> {
         self.programs.forget_frontiers();
         self.ftl.give_all_up()
+    }
+
+    /// What is partly filled is padded when it is so old.
+    pub fn page_timeout(&self) -> Option<Ns> {
+        self.programs.timeout
     }
 
     /// How many filled pages of the host may wait.
@@ -211,7 +221,8 @@ impl Flash {
         }
         if placed.page_complete {
             self.page_filled(run, placed.pool, placed.stream, (placed.new, placed.new), placed.stripe_complete);
-        } else if let Some(timeout) = self.programs.timeout {
+        }
+        if let Some(timeout) = self.programs.timeout {
             self.set_page_deadline(run, placed, timeout);
         }
     }
@@ -249,14 +260,20 @@ impl Flash {
         send: bool,
     ) {
         let place = self.geometry.locate(last);
+        let goes_on = self.goes_on_with_wordline(place.group, place.page);
         let stripe = self.programs.stripe_mut(pool, stream);
-        stripe.filled[place.plane_in_group as usize] = std::mem::take(&mut stripe.open).head;
+        let open = std::mem::take(&mut stripe.open);
+        stripe.filled[place.plane_in_group as usize].append(&mut run.transactions.units, open);
         if !stream.is_of_moves() {
             // Taken out: in a later life the place may be written by somebody else.
             let (last_written, writer) = std::mem::replace(&mut stripe.writer, (Ppa::UNMAPPED, LastingShare::NONE));
             stripe.filled_by[place.plane_in_group as usize] =
                 if last_written == written { writer } else { LastingShare::NONE };
-            let first = std::mem::replace(&mut stripe.begun_by, FirstWriter::NONE);
+            let mut first = std::mem::replace(&mut stripe.begun_by, FirstWriter::NONE);
+            if goes_on {
+                // What a plane has of a wordline is one program, which is for who wrote into it first.
+                first = stripe.filled_by_first[place.plane_in_group as usize];
+            }
             stripe.filled_by_first[place.plane_in_group as usize] = first;
             if run.transactions.tenants.is_some() {
                 Self::page_buffered_for(run, first.holder);
@@ -285,11 +302,13 @@ impl Flash {
         last_plane: u32,
     ) {
         let units_per_page = self.geometry.units_per_page();
-        let first_unit_of_last = self.geometry.first_unit_of_page(last).0;
+        let pages = self.pages_of_program(last);
+        let first_unit_of_last =
+            self.geometry.first_unit_of_page(last).0 - (pages - 1) * self.geometry.units_per_stripe();
         let stripe = *self.programs.stripe(pool, stream);
         for plane in stripe.first_page..=last_plane {
             let ppa = Ppa(first_unit_of_last - (last_plane - plane) * units_per_page);
-            let (records, units) = (stripe.filled[plane as usize], units_per_page as u8);
+            let (records, units) = (stripe.filled[plane as usize].head, (units_per_page * pages) as u8);
             if stream.is_of_moves() {
                 self.collection.program_queued(pool);
                 self.enqueue(run, Transaction::move_program(ppa, units, records));
@@ -312,7 +331,7 @@ impl Flash {
                 }
             }
         }
-        self.programs.stripe_mut(pool, stream).filled = [NONE; 4];
+        self.programs.stripe_mut(pool, stream).filled = [UnitChain::default(); 4];
         let next_page = (last_plane + 1) % self.geometry.frontier_planes;
         self.programs.stripe_mut(pool, stream).first_page = next_page;
         if next_page == 0 && self.geometry.parity.is_some() {
@@ -320,9 +339,13 @@ impl Flash {
         }
     }
 
-    /// Pads the open page of a stream, if it is partly filled. It is filled then, and to be sent.
+    /// Pads the open page of a stream, or its wordline, if it is partly filled. It is filled then, and to be sent.
     pub fn pad<Q>(&mut self, run: &mut Run<Q>, pool: Pool, stream: Stream) -> Option<Padded> {
         let padded = self.ftl.pad(pool, stream)?;
+        if self.pages_of_program(padded.last) > 1 {
+            self.wordline_is_padded(run, stream, &padded);
+            return Some(padded);
+        }
         run.counters.padded_pages += u64::from(!stream.is_of_moves());
         run.counters.gc_padded_pages += u64::from(stream.is_of_moves());
         Some(padded)
@@ -345,7 +368,7 @@ impl Flash {
     /// the rest of its stripe.
     pub fn has_awaited_pages(&self, pool: Pool, stream: Stream) -> bool {
         let stripe = self.programs.stripe(pool, stream);
-        let filled = || stripe.filled[stripe.first_page as usize..].iter().any(|&records| records != NONE);
+        let filled = || stripe.filled[stripe.first_page as usize..].iter().any(|chain| chain.head != NONE);
         stripe.open.head != NONE || filled()
     }
 
@@ -454,7 +477,7 @@ impl Flash {
             return self.page_of_set_programmed(ppa);
         }
         let (group, offset) = self.geometry.group_and_offset(ppa);
-        let programmed = offset + self.geometry.units_per_page();
+        let programmed = self.end_of_program(group, offset)?;
         self.ftl.programmed(group, programmed);
         if programmed == self.ftl.capacity_of(group) || self.ftl.block_map().is_some() {
             // It may be the victim that garbage collection had been waiting for, or the page before the next one of a merge.
@@ -466,10 +489,10 @@ impl Flash {
     // ---- page timeout ------------------------------------------------------------------------------
 
     fn set_page_deadline<Q: WakeQueue>(&mut self, run: &mut Run<Q>, placed: &Placed, timeout: Ns) {
-        let units_per_page = self.geometry.units_per_page();
         let (group, offset) = self.geometry.group_and_offset(placed.new);
-        // The first unit of a page starts its clock.
-        if offset % units_per_page != 0 {
+        let units = self.units_padded_together(group);
+        // The first unit of a page starts its clock, unless it is the only one.
+        if offset % units != 0 || units == 1 {
             return;
         }
         let deadline = PageDeadline {
@@ -477,7 +500,8 @@ impl Flash {
             pool: placed.pool,
             stream: placed.stream,
             group,
-            page_end: offset + units_per_page,
+            page_end: offset + units,
+            units,
         };
         if self.programs.deadlines.is_empty() {
             run.queue.schedule(run.resources.page_timer(), deadline.at);

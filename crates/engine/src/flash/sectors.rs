@@ -62,7 +62,7 @@ impl Sectors {
         match (by_sector, is_read) {
             (true, _) => u32::from(access.sectors) * SECTOR_BYTES as u32,
             (false, true) => access.read_bytes(geometry.unit_bytes),
-            (false, false) => geometry.page_bytes,
+            (false, false) => geometry.page_bytes * access.pages(geometry.units_per_page()),
         }
     }
 

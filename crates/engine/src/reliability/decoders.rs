@@ -68,7 +68,8 @@ impl Reliability {
                     true => u32::from(transaction.units),
                     false => ftl.geometry().units_per_page(),
                 };
-                command.bytes[plane] = code.channel_bytes(units);
+                let pages = if command.kind == CommandKind::Read { 1 } else { transaction.pages(units) };
+                command.bytes[plane] = code.channel_bytes(units) * pages;
             }
             if let (Some(attempt), Some(retry)) = (transaction.attempts.checked_sub(1), &self.retry) {
                 command.more_senses = retry.senses(u32::from(attempt)).saturating_sub(1) as u8;
@@ -80,9 +81,11 @@ impl Reliability {
     pub(crate) fn encode_pages(&mut self, ftl: &Ftl, transactions: &TransactionStore, command: &FlashCommand) -> Ns {
         let units = ftl.geometry().units_per_page();
         command.addressed_planes().fold(Ns::ZERO, |time, plane| {
-            let ppa = transactions.slab[command.transaction[plane]].ppa();
-            let code = self.code_of(ftl, ppa);
-            time + self.nand[code as usize].as_mut().map_or(Ns::ZERO, |code| code.encode(units))
+            let program = &transactions.slab[command.transaction[plane]];
+            let (code, pages) = (self.code_of(ftl, program.ppa()), program.pages(units));
+            let encode =
+                |code: &mut Code| (0..pages).map(|_| code.encode(units)).fold(Ns::ZERO, |sum, time| sum + time);
+            time + self.nand[code as usize].as_mut().map_or(Ns::ZERO, encode)
         })
     }
 

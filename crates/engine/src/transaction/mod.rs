@@ -396,6 +396,12 @@ impl Transaction {
         if self.source == Source::Mapping && self.detail != 0 { self.detail } else { whole }
     }
 
+    /// Pages of so many units that a program is of: several where those of a wordline are programmed in one go.
+    #[inline]
+    pub fn pages(&self, units_per_page: u32) -> u32 {
+        (u32::from(self.units) / units_per_page).max(1)
+    }
+
     /// Whether commands wait for a page of the map that is read.
     pub fn is_waited_for(&self) -> bool {
         debug_assert!(self.source == Source::Mapping, "a read of the map");
@@ -485,5 +491,16 @@ impl UnitChain {
             units[self.tail].next = index;
         }
         self.tail = index;
+    }
+
+    /// Appends another chain.
+    #[inline]
+    pub fn append(&mut self, units: &mut Slab<UnitRecord>, other: Self) {
+        if self.tail == NONE {
+            *self = other;
+        } else if other.tail != NONE {
+            units[self.tail].next = other.head;
+            self.tail = other.tail;
+        }
     }
 }

@@ -464,6 +464,7 @@ fn slower(bench: &Bench, k: u64) -> Bench {
         plane_reads: bench.timing.plane_reads,
         cache_read: bench.timing.cache_read.map(|time| Ns(time.0 * k)),
         times: bench.timing.times.clone(),
+        program_load: Ns(bench.timing.program_load.0 * k),
     };
     slow.engine.command_cost = Ns(bench.engine.command_cost.0 * k);
     slow.engine.link_rate = Rate(bench.engine.link_rate.0 / k);

@@ -33,6 +33,7 @@ mod lanes;
 mod link_messages;
 mod map_tenants;
 mod mechanisms;
+mod one_shot;
 mod own_parts;
 mod own_planes;
 mod parity;

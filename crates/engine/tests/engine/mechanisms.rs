@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use crate::cache_reads::two_reads_in_a_row;
 use crate::collection_times::{put_off_until_it_is_overdue, rest_before_the_first_request};
 use crate::copyback::a_page_is_copied;
+use crate::one_shot::a_flush_of_one_unit_of_a_wordline;
 use crate::plane_reads::two_reads_apart;
 use crate::scenario::{
     COMMAND, Drive, ERASE, Outcome, PAGE_PROGRAM, PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, flush, mixed_requests,
@@ -678,7 +679,7 @@ fn engine_fields(counters: &EngineCounters) -> Vec<(String, u64)> {
 
 #[test]
 fn every_counter_rises_in_some_scene_whose_times_are_checked() {
-    let more: [fn() -> Outcome; 17] = [
+    let more: [fn() -> Outcome; 18] = [
         stripe_written_and_read,
         group_of_two_planes_erased,
         page_timeout,
@@ -696,12 +697,13 @@ fn every_counter_rises_in_some_scene_whose_times_are_checked() {
         a_page_is_copied,
         two_reads_apart,
         two_reads_in_a_row,
+        a_flush_of_one_unit_of_a_wordline,
     ];
     let scenes = scenes::all().into_iter().map(|(_, run)| run).chain(more.iter().map(|scene| scene()));
     let mut silent: BTreeSet<String> =
         engine_fields(&EngineCounters::default()).into_iter().map(|(name, _)| name).collect();
     silent.extend(ftl_fields(&FtlCounters::default()).map(|(name, _)| name.to_owned()));
-    assert_eq!(silent.len(), 73 + 10, "fields of both structs");
+    assert_eq!(silent.len(), 75 + 10, "fields of both structs");
     for run in scenes {
         let risen = engine_fields(run.counters())
             .into_iter()

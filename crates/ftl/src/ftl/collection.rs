@@ -556,7 +556,7 @@ impl Ftl {
             return None;
         };
         let units_per_page = self.geometry.units_per_page();
-        let most = if fill { record.rest_of_open_page(units_per_page) } else { units_per_page };
+        let most = if fill { record.rest_of_open_page(self.geometry.units_padded_together()) } else { units_per_page };
         let space = record.space_for_moves(units_per_group, self.reserve_groups, self.kept_groups, kind).min(most);
         if space == 0 {
             // The erase of an earlier victim will make some; that one may wait for an open page of clean moves.
@@ -586,11 +586,11 @@ impl Ftl {
     }
 }
 
-/// Whether a group gives at least a page of units: what is moved of kinds that stay apart for good may have to be padded, as no
-/// other fills its page, and padding takes less than that.
+/// Whether a group gives at least a page of units, or a wordline of them where that is programmed in one go: what is moved of kinds that
+/// stay apart for good may have to be padded, as no other fills its page, and padding takes less than that.
 fn gives_more_than_padding(view: &CandidateView<'_>, index: Option<u32>, geometry: &Geometry) -> bool {
     let valid = index.and_then(|index| view.valid_units(index));
-    valid.is_some_and(|valid| view.units_per_group - valid >= geometry.units_per_page())
+    valid.is_some_and(|valid| view.units_per_group - valid >= geometry.units_padded_together())
 }
 
 /// The lowest `count` set bits of `mask`.

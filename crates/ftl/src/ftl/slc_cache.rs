@@ -176,7 +176,7 @@ impl Ftl {
     #[cold]
     pub(super) fn leaves_for_slc(&mut self, pool: Pool) {
         let frontier = self.pools[pool.index()].frontiers[Stream::HOST.index()];
-        let is_whole = frontier.group != NONE && frontier.next.is_multiple_of(self.geometry.units_per_stripe());
+        let is_whole = frontier.group != NONE && frontier.next.is_multiple_of(self.geometry.units_per_program());
         if !is_whole || self.is_slc(BlockGroup(frontier.group)) || !self.opens_slc(pool) {
             return;
         }

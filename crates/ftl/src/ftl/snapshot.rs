@@ -124,12 +124,12 @@ impl Ftl {
                 return not_quiet(format!("group {number} is in use"));
             }
         }
-        let units_per_page = self.geometry.units_per_page();
+        let together = self.geometry.units_padded_together();
         for (number, pool) in self.pools.iter().enumerate() {
             if !pool.collects_nothing() {
                 return not_quiet(format!("pool {number} collects garbage"));
             }
-            let open = |frontier: &&Frontier| frontier.group != NONE && !frontier.next.is_multiple_of(units_per_page);
+            let open = |frontier: &&Frontier| frontier.group != NONE && !frontier.next.is_multiple_of(together);
             if let Some(frontier) = pool.frontiers.iter().find(open) {
                 return not_quiet(format!("a page of group {} is partly filled", frontier.group));
             }
@@ -169,7 +169,7 @@ impl Ftl {
             ..BlockRecord::default()
         };
         let whole = self.geometry.units_per_group();
-        let pages_are_full = written.is_multiple_of(self.geometry.units_per_page());
+        let pages_are_full = written.is_multiple_of(self.geometry.units_padded_together());
         let fits = match state {
             GroupState::Open => written > 0 && written < whole && pages_are_full,
             GroupState::Closed => written == whole,

@@ -21,7 +21,14 @@ fn geometries() -> Vec<Geometry> {
     .map(|(channels, dies, planes, blocks, pages, units, frontier)| {
         Geometry::checked(channels, 1, dies, planes, blocks, pages, units * 4_096, 4_096, frontier).expect("legal")
     })
-    .to_vec()
+    .into_iter()
+    .chain(of_wordlines())
+    .collect()
+}
+
+/// A drive whose wordlines of three pages are programmed in one go.
+fn of_wordlines() -> Option<Geometry> {
+    Geometry::checked(2, 1, 1, 2, 16, 6, 8_192, 4_096, 2).and_then(|geometry| geometry.with_pages_per_program(3)).ok()
 }
 
 /// Every policy of every registry on every geometry, little and much of it addressed by the host.

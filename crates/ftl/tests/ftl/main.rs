@@ -18,5 +18,6 @@ mod stream_choices;
 mod streams;
 mod superblocks;
 mod wear_leveling;
+mod wordlines;
 mod write_amplification;
 mod zones;

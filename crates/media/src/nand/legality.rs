@@ -154,7 +154,7 @@ impl Nand {
         for plane in command.addressed_planes() {
             let (block, page) = (command.block[plane], command.page[plane]);
             if let Some(parked) = parked {
-                check_beside_parked(command, plane, &parked.command)?;
+                check_beside_parked(command, plane, &parked.command, self.pages_of(&parked.command))?;
             }
             if page >= self.blocks.get(die, plane, block).programmed_pages && !self.senses_unwritten {
                 return Err(IllegalCommand::PageNotProgrammed { die, plane: plane as u32, block, page });
@@ -174,10 +174,11 @@ impl Nand {
 
     fn check_program(&self, command: &FlashCommand) -> Result<(), IllegalCommand> {
         let die = command.die;
+        let last = self.pages_of(command) - 1;
         for plane in command.addressed_planes() {
             let (block, page) = (command.block[plane], command.page[plane]);
-            if page >= self.blocks.pages_per_block {
-                return Err(IllegalCommand::NoSuchPage { die, plane: plane as u32, block, page });
+            if page + last >= self.blocks.pages_per_block {
+                return Err(IllegalCommand::NoSuchPage { die, plane: plane as u32, block, page: page + last });
             }
             let next_page = self.blocks.get(die, plane, block).programmed_pages;
             if page != next_page {
@@ -201,7 +202,12 @@ fn check_readiness(machine: &Die, command: &FlashCommand) -> Result<(), IllegalC
 }
 
 /// Cells that are half erased or half programmed hold no data.
-fn check_beside_parked(read: &FlashCommand, plane: usize, parked: &FlashCommand) -> Result<(), IllegalCommand> {
+fn check_beside_parked(
+    read: &FlashCommand,
+    plane: usize,
+    parked: &FlashCommand,
+    pages: u32,
+) -> Result<(), IllegalCommand> {
     let (die, block, page) = (read.die, read.block[plane], read.page[plane]);
     if parked.planes >> plane & 1 == 0 || parked.block[plane] != block {
         return Ok(());
@@ -209,7 +215,7 @@ fn check_beside_parked(read: &FlashCommand, plane: usize, parked: &FlashCommand)
     let plane = plane as u32;
     match parked.kind {
         CommandKind::Erase => Err(IllegalCommand::BlockBeingErased { die, plane, block, page }),
-        CommandKind::Program if parked.page[plane as usize] == page => {
+        CommandKind::Program if page.wrapping_sub(parked.page[plane as usize]) < pages => {
             Err(IllegalCommand::PageBeingProgrammed { die, plane, block, page })
         }
         CommandKind::Program | CommandKind::Read => Ok(()),

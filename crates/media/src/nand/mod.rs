@@ -117,6 +117,7 @@ impl Nand {
             slc: None,
             page_types: PageTypes::InTurn,
             program_pulses: 1,
+            program_load: Ns::ZERO,
             erase_loop: one,
             erase_loops: EraseLoops::Fixed(1),
             command_address: one,
@@ -156,6 +157,24 @@ impl Nand {
     #[inline]
     pub fn data_time(&self, bytes: u64) -> Ns {
         self.durations.data_time(bytes)
+    }
+
+    /// Channel time of the data of a program, each page a burst [ns].
+    #[inline]
+    pub fn data_in_time(&self, command: &FlashCommand) -> Ns {
+        self.durations.data_in_time(command)
+    }
+
+    /// Time for which planes are busy with pages of a wordline between their bursts [ns].
+    #[inline]
+    pub fn load_time(&self, command: &FlashCommand) -> Ns {
+        self.durations.load_time(command)
+    }
+
+    /// Pages of each plane that a command is of: those of a wordline where they are programmed in one go [count].
+    #[inline]
+    pub fn pages_of(&self, command: &FlashCommand) -> u32 {
+        self.durations.pages_of(command)
     }
 
     /// Array time without suspensions, were the command to begin now [ns]. All planes work on the same page
@@ -357,10 +376,11 @@ impl Nand {
         if command.kind == CommandKind::Read {
             return;
         }
+        let pages = self.pages_of(command);
         for plane in command.addressed_planes() {
             let block = self.blocks.get_mut(command.die, plane, command.block[plane]);
             if command.kind == CommandKind::Program {
-                block.programmed_pages += 1;
+                block.programmed_pages += pages;
             } else {
                 block.programmed_pages = 0;
                 block.erase_count += 1;

@@ -44,6 +44,9 @@ pub struct NandTiming {
     pub page_types: PageTypes,
     /// Program pulses (each with its verify) a page program consists of [count].
     pub program_pulses: u32,
+    /// Where the pages of a wordline are programmed in one go: how long a plane is busy with a page that has come before it takes the
+    /// next one of its wordline (tPBSY) [ns].
+    pub program_load: Ns,
     /// One erase loop: pulse and verify [ns].
     pub erase_loop: Ns,
     /// Loops an erase consists of.
@@ -154,6 +157,7 @@ impl NandTiming {
         let rest = [
             ("erase_loop", self.erase_loop, Ns(1)),
             ("erase_loops", self.erase_time_max(), Ns(1)),
+            ("program_load", self.program_load, Ns::ZERO),
             ("command_address", self.command_address, Ns::ZERO),
             ("suspend_recover", self.suspend_recover, Ns::ZERO),
             ("resume_ramp", self.resume_ramp, Ns::ZERO),
@@ -252,6 +256,9 @@ pub(super) struct Durations {
     page_types: Box<[u8]>,
     erase_loop: Ns,
     pub(super) program_pulses: u32,
+    /// Pages of each plane that a program is of, those of a wordline, and what lies between them.
+    pages_per_program: u32,
+    program_load: Ns,
     command_address: Ns,
     channel_rate: Rate,
     pub(super) suspend_recover: Ns,
@@ -280,6 +287,8 @@ impl Durations {
             page_types: timing.page_types.of_block(geometry.pages_per_block, timing.read.len()),
             erase_loop: timing.erase_loop,
             program_pulses: timing.program_pulses,
+            pages_per_program: geometry.pages_per_program,
+            program_load: timing.program_load,
             command_address: timing.command_address,
             channel_rate: timing.channel_rate,
             suspend_recover: timing.suspend_recover,
@@ -319,10 +328,39 @@ impl Durations {
         Ns(self.erase_loop.0 * u64::from(loops))
     }
 
-    /// A copyback is sent two commands, to read and to program.
+    /// Pages of each plane that a command is of: those of a wordline where they are programmed in one go.
+    #[inline]
+    pub(super) fn pages_of(&self, command: &FlashCommand) -> u32 {
+        if self.pages_per_program == 1 {
+            return 1;
+        }
+        // A wordline of one bit in a cell is a page.
+        let is_wordline = command.kind == CommandKind::Program && command.page_type != Some(SLC_PAGE_TYPE);
+        if is_wordline { self.pages_per_program } else { 1 }
+    }
+
+    /// A copyback is sent two commands, to read and to program; a wordline one for each of its pages.
     #[inline]
     pub(super) fn command_address_time(&self, command: &FlashCommand) -> Ns {
-        Ns(self.command_address.0 * u64::from(command.plane_count() << u32::from(command.copies)))
+        let commands = (command.plane_count() << u32::from(command.copies)) * self.pages_of(command);
+        Ns(self.command_address.0 * u64::from(commands))
+    }
+
+    /// What the data of a program take over the channel, page by page.
+    #[inline]
+    pub(super) fn data_in_time(&self, command: &FlashCommand) -> Ns {
+        let pages = self.pages_of(command);
+        let of_plane = |plane: usize| match pages {
+            1 => self.data_time(u64::from(command.bytes[plane])),
+            _ => Ns(self.data_time(u64::from(command.bytes[plane] / pages)).0 * u64::from(pages)),
+        };
+        command.addressed_planes().map(of_plane).fold(Ns::ZERO, |sum, time| sum + time)
+    }
+
+    /// How long planes are busy with the pages of a wordline that have come, before they take the next ones.
+    #[inline]
+    pub(super) fn load_time(&self, command: &FlashCommand) -> Ns {
+        Ns(self.program_load.0 * u64::from(self.pages_of(command) - 1))
     }
 
     #[inline]

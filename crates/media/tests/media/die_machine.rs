@@ -5,6 +5,7 @@ use crate::harness;
 use harness::{DIE, Harness, LOOP, PROGRAM, RAMP, READ, RECOVER, command, erase, geometry, program, read, timing};
 use ninescope_kernel::Ns;
 use ninescope_media::health::{LimitByWear, SuspendLimit, WearPoint};
+use ninescope_media::nand::SLC_PAGE_TYPE;
 use ninescope_media::{
     CommandKind, DieState, Ended, EraseLoops, FlashCommand, IllegalCommand, LoopShares, Nand, NandTiming, PageTypes,
     PlaneGroups, PlaneReads, Stagger, Wear,
@@ -79,6 +80,42 @@ fn a_copyback_senses_and_programs_in_one_piece() {
     let mut any_block = Harness::with(NandTiming { read_any_block: true, ..timing() });
     from_two_blocks(&mut any_block.nand);
     assert_eq!(any_block.probe(&two_planes), Ok(()));
+}
+
+#[test]
+fn a_wordline_is_programmed_in_one_go() {
+    let geometry = geometry().with_pages_per_program(3).expect("four wordlines of three pages");
+    let timing = NandTiming { program: vec![Ns(PROGRAM[2]); 3], program_load: Ns(5_000), ..timing() };
+    let mut harness = Harness { nand: Nand::new(&geometry, timing).expect("legal times") };
+    let wordline = |page| FlashCommand { bytes: [3 * 16_384; 4], planes: 0b11, ..program(2, page) };
+    // Each page has a command, an address and a burst of its own; between pages of one plane it is busy with the last one.
+    let nand = &harness.nand;
+    assert_eq!((nand.pages_of(&wordline(0)), nand.pages_of(&read(2, 0)), nand.pages_of(&erase(2))), (3, 1, 1));
+    assert_eq!(nand.command_address_time(&wordline(0)), Ns(6 * 200));
+    assert_eq!((nand.data_in_time(&wordline(0)), nand.load_time(&wordline(0))), (Ns(6 * 49_202), Ns(2 * 5_000)));
+    assert_eq!(harness.issue(&wordline(0), 0), PROGRAM[2]);
+    // Suspended, no page of it can be read; when it is over, all can, and the next wordline is next.
+    harness.nand.stop_at(DIE, Ns(1));
+    harness.advance(PROGRAM[2] / 4 + 1 + RECOVER);
+    for page in 0..3 {
+        let half = IllegalCommand::PageBeingProgrammed { die: DIE, plane: 0, block: 2, page };
+        assert_eq!(harness.probe(&read(2, page)), Err(half));
+    }
+    let resumed = 1_000_000;
+    let ramped = harness.nand.resume(DIE, Ns(resumed));
+    harness.advance(ramped.0 + PROGRAM[2]);
+    assert_eq!(harness.nand.programmed_pages(DIE, 1, 2), 3);
+    assert_eq!([0, 1, 2].map(|page| harness.probe(&read(2, page))), [Ok(()); 3]);
+    let order = IllegalCommand::ProgramOutOfOrder { die: DIE, plane: 0, block: 2, page: 1, next_page: 3 };
+    assert_eq!(harness.probe(&wordline(1)), Err(order));
+    assert_eq!(harness.probe(&wordline(3)), Ok(()));
+    harness.nand.set_programmed_pages(DIE, 0, 2, 10, 0);
+    let beyond = IllegalCommand::NoSuchPage { die: DIE, plane: 0, block: 2, page: 12 };
+    assert_eq!(harness.probe(&FlashCommand { planes: 1, ..wordline(10) }), Err(beyond));
+    // One bit in a cell makes a wordline of a page.
+    let slc = FlashCommand { page_type: Some(SLC_PAGE_TYPE), bytes: [16_384; 4], ..program(3, 0) };
+    assert_eq!((harness.nand.pages_of(&slc), harness.nand.load_time(&slc)), (1, Ns(0)));
+    assert_eq!(harness.nand.data_in_time(&slc), Ns(49_202));
 }
 
 #[test]

@@ -413,7 +413,8 @@ fn buffered_pages(drive: &LoadedDrive, geometry: &Geometry, zones: Option<&ZoneC
     let least = buffered_pages_min(&drive.config, geometry, zones);
     // Where nothing is said one completes a stripe of each kind of data at a time.
     let of_all_kinds = least + if zones.is_none() { kinds_of_data(&drive.config) - 1 } else { 0 };
-    let buffered_pages = controller.buffered_pages.unwrap_or((2 * geometry.planes_per_die).max(of_all_kinds)).max(1);
+    let of_two_commands = 2 * geometry.planes_per_die * geometry.pages_per_program;
+    let buffered_pages = controller.buffered_pages.unwrap_or(of_two_commands.max(of_all_kinds)).max(1);
     if buffered_pages < least {
         let message = format!("at least {least} are needed, or a stripe could never fill");
         let streams = ("ftl.streams", ftl.streams.name().to_owned());

@@ -8,7 +8,7 @@ use ninescope_media::nand::{EraseLoops, LoopShares, NandTiming, PageTypes, Plane
 use ninescope_model::units::Duration;
 use ninescope_model::{Geometry, PLANES_MAX};
 
-use super::{slc_cache, times};
+use super::{one_shot, slc_cache, times};
 use crate::config::{
     EraseLoopsConfig, GeometryConfig, LoadedDrive, NandConfig, PageTypesConfig, PlaneGroupsConfig, PlaneReadsConfig,
     SuspendLimitConfig,
@@ -52,7 +52,14 @@ pub fn geometry(drive: &LoadedDrive) -> Result<Geometry, Error> {
     )
     .and_then(|geometry| geometry.with_parity(ftl.parity))
     .and_then(|geometry| geometry.with_superblock(ftl.superblock))
+    .and_then(|geometry| geometry.with_pages_per_program(one_shot::pages_per_program(&drive.config)))
     .map_err(|error| {
+        if error.key == "pages_per_program" {
+            return drive.error_at(
+                one_shot::KEY,
+                "is \"one-shot\", and block groups lie on several dies: a drive has one of the two",
+            );
+        }
         if let ("frontier_planes", Some(planes)) = (error.key, ftl.frontier_planes) {
             let (frontier, all) = ("ftl.frontier_planes", "geometry.planes_per_die");
             let value = |key: &str, value: u32| format!("{value}{}", drive.whence(key));
@@ -93,6 +100,7 @@ pub fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
         slc: slc_cache::times(drive)?,
         page_types: page_types(drive)?,
         program_pulses: nand.program_pulses,
+        program_load: nand.program_load.as_ref().map_or(Ns::ZERO, ns),
         erase_loop: ns(&nand.erase_loop),
         erase_loops: match &nand.erase_loops {
             EraseLoopsConfig::Fixed(loops) => EraseLoops::Fixed(*loops),

@@ -14,6 +14,7 @@ mod forwarding;
 mod idle_keys;
 pub mod memory;
 mod namespaces;
+mod one_shot;
 mod parity;
 mod power;
 mod reliability;
@@ -101,6 +102,7 @@ impl Assembly {
             None if has_flash => translation::ftl_config(drive, geometry, seed)?,
             None => translation::no_ftl(geometry, seed),
         };
+        one_shot::check(drive, &ftl)?;
         let timing = if has_flash { Some(flash::timing(drive)?) } else { None };
         let wear = if has_flash { flash::wear(drive)? } else { Wear::default() };
         let engine = controller::engine_config(drive, &geometry, ftl.zones.as_ref(), log_requests)?;

@@ -115,6 +115,17 @@ pub enum PlaneReadsConfig {
     Independently,
 }
 
+/// What one program is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProgramsConfig {
+    /// A page of each plane: the pages of a wordline are programmed one after the other, with a time each.
+    #[default]
+    Page,
+    /// A wordline of each plane: all its pages are loaded, and then programmed in one go.
+    OneShot,
+}
+
 /// NAND media.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -125,10 +136,17 @@ pub struct NandConfig {
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(schema_with = "one_or_many_schema", transform = above_zero)]
     pub read: Vec<Duration>,
-    /// tPROG by page type: as many values as `read` [ns].
+    /// tPROG by page type: as many values as `read`, or that of a whole wordline where `programs` says so [ns].
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(schema_with = "one_or_many_schema", transform = above_zero)]
     pub program: Vec<Duration>,
+    /// What one program is of; absent: a page.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub programs: ProgramsConfig,
+    /// For how long a plane is busy with a page of a wordline before it takes the next one (tPBSY), where wordlines are programmed in
+    /// one go; absent: for none [ns].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_load: Option<Duration>,
     /// tR of pages in blocks that hold one bit in each cell (`ftl.slc_cache`) [ns].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(transform = above_zero)]

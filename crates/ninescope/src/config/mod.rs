@@ -28,7 +28,7 @@ pub use drive::{
 pub use firmware::FirmwareConfig;
 pub use flash::{
     Cell, EraseLoopsConfig, GeometryConfig, LoopSharesConfig, NandConfig, PageTypesConfig, PlaneGroupsConfig,
-    PlaneReadsConfig, ProgramMoves, ReadMoves, SuspendLimitConfig, TimesSection, WearTimes,
+    PlaneReadsConfig, ProgramMoves, ProgramsConfig, ReadMoves, SuspendLimitConfig, TimesSection, WearTimes,
 };
 pub use job_file::{JobFile, JobTables, JobText, JobWork, parse_host_cache, parse_job_file, parse_zone_log};
 pub use jobs::{JobOptions, JobsTable, LoadedJobs, parse_fio, parse_jobs, words_of};

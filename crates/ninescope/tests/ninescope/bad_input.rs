@@ -769,6 +769,27 @@ fn a_second_register_is_refused_where_it_makes_no_sense() {
 }
 
 #[test]
+fn wordlines_in_one_go_are_refused_where_they_make_no_sense() {
+    let one_shot = ["nand.programs=one-shot", "nand.program=900us", "geometry.pages_per_block=9"];
+    let with = |sets: &[&str]| tiny_request(&[&one_shot[..], sets].concat());
+    assert!(result_of(&with(&["nand.program_load=3us"])).is_ok());
+    assert!(result_of(&with(&["nand.cell=slc", "nand.read=30us"])).is_ok(), "a wordline of one page");
+    expect(&tiny_request(&["nand.program_load=3us"]), &["nand.program_load", "give nand.programs = \"one-shot\""]);
+    for (set, key, wanted) in [
+        ("geometry.pages_per_block=8", "geometry.pages_per_block", "is 8, no multiple of the 3 pages of a wordline"),
+        ("nand.program=[\"1ms\",\"1ms\",\"2ms\"]", "nand.program", "has 3 values"),
+        ("controller.buffered_pages=5", "controller.buffered_pages", "at least 6 are needed"),
+        ("ftl.superblock={dies=2}", "nand.programs", "and block groups lie on several dies"),
+        ("ftl.gc_copybacks=1", "ftl.gc_copybacks", "does not go with"),
+        ("nand.program_failures=0.01", "nand.program_failures", "does not go with"),
+        ("nand.program_moves=sectors", "nand.program_moves", "does not go with"),
+        ("nand.page_types={then=[0,1,2]}", "nand.page_types", "does not go with"),
+    ] {
+        expect(&with(&[set]), &[key, wanted]);
+    }
+}
+
+#[test]
 fn planes_that_read_each_by_itself_are_refused_where_a_die_does_one_thing_at_a_time() {
     let with = |sets: &[&str]| tiny_request(&[&["nand.plane_reads=independently"][..], sets].concat());
     assert!(result_of(&with(&["ftl.frontier_planes=2"])).is_ok());

@@ -317,6 +317,7 @@ pub fn timing() -> NandTiming {
         plane_reads: PlaneReads::Together,
         cache_read: None,
         times: Default::default(),
+        program_load: Ns::ZERO,
     }
 }
 

@@ -309,6 +309,8 @@ pub struct Drive {
     pub frontier_planes: u32,
     /// Parity over dies.
     pub parity: Option<Parity>,
+    /// Pages of a wordline that is programmed in one go.
+    pub pages_per_program: u32,
     pub blocks: u32,
     pub pages: u32,
     pub page_bytes: u32,
@@ -356,6 +358,7 @@ impl Default for Drive {
             planes: 1,
             frontier_planes: 1,
             parity: None,
+            pages_per_program: 1,
             blocks: 8,
             pages: 2,
             page_bytes: 16_384,
@@ -386,6 +389,7 @@ impl Default for Drive {
                 plane_reads: PlaneReads::Together,
                 cache_read: None,
                 times: Default::default(),
+                program_load: Ns::ZERO,
             },
             engine: EngineConfig {
                 queue_depth: 1024,
@@ -496,6 +500,7 @@ impl Drive {
             self.frontier_planes,
         )
         .and_then(|geometry| geometry.with_parity(self.parity))
+        .and_then(|geometry| geometry.with_pages_per_program(self.pages_per_program))
         .expect("a legal geometry")
     }
 

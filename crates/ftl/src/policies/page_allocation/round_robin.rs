@@ -13,7 +13,8 @@ use super::{PageAllocation, PageAllocationParameters, Placement};
 pub enum Granularity {
     /// A page.
     Page,
-    /// One page in each plane of the frontier, which programs as one multi-plane command.
+    /// One page in each plane of the frontier, which programs as one multi-plane command; a wordline in each where its pages are
+    /// programmed in one go.
     #[default]
     Stripe,
 }
@@ -23,7 +24,7 @@ impl Granularity {
     pub(super) fn units(self, geometry: &Geometry) -> u32 {
         match self {
             Self::Page => geometry.units_per_page(),
-            Self::Stripe => geometry.units_per_stripe(),
+            Self::Stripe => geometry.units_per_program(),
         }
     }
 

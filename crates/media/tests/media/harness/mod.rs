@@ -45,6 +45,7 @@ pub fn timing() -> NandTiming {
         plane_reads: PlaneReads::Together,
         cache_read: None,
         times: Default::default(),
+        program_load: Ns::ZERO,
     }
 }
 
