@@ -332,6 +332,11 @@ impl Flash {
             }
         }
         self.programs.stripe_mut(pool, stream).filled = [UnitChain::default(); 4];
+        if pages > 1 {
+            // What a plane has of a wordline may be nothing but padding, which is nobody's.
+            let stripe = self.programs.stripe_mut(pool, stream);
+            (stripe.filled_by, stripe.filled_by_first) = ([LastingShare::NONE; 4], [FirstWriter::NONE; 4]);
+        }
         let next_page = (last_plane + 1) % self.geometry.frontier_planes;
         self.programs.stripe_mut(pool, stream).first_page = next_page;
         if next_page == 0 && self.geometry.parity.is_some() {
