@@ -124,7 +124,7 @@ pub(super) fn planes_read_apart(dice: &mut Dice, drive: &mut toml::Table) {
 pub(super) fn wordlines_in_one_go(dice: &mut Dice, world: &mut World) {
     let bits =
         value_at(&world.drive, "nand.cell").and_then(|cell| cell.clone().try_into::<Cell>().ok()).map(Cell::bits);
-    let Some(bits) = bits.filter(|_| dice.chance(30)) else { return };
+    let Some(bits) = bits.filter(|_| dice.chance(70)) else { return };
     let before = world.drive.clone();
     let drive = &mut world.drive;
     let program =
