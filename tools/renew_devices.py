@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import statistics
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ STORED = ROOT / "docs/validation/devices"
 PAGE = ROOT / "docs/validation/devices.md"
 PRESETS = ROOT / "presets/drives"
 IMAGES = ROOT / "docs/images"
+AIM = 0.1
+"""Median of the errors of held-out figures."""
 
 HEAD = """# Drives that one can buy
 
@@ -77,7 +80,20 @@ def page() -> str:
         ]
         lines.append(f"| {' | '.join(cells)} |")
     parts = [markdown(one, 2) for one in found]
-    return HEAD + "\n".join(lines) + "\n\n" + "\n".join(parts)
+    return HEAD + "\n".join(lines) + "\n\n" + together(found) + "\n\n" + "\n".join(parts)
+
+
+def together(found: list[Calibration]) -> str:
+    """Say how far all predictions are off, and on how many drives the median is as good as is aimed at."""
+    errors = [abs(row.error) for one in found for row in one.of("holdout") if row.error is not None]
+    near = sum(error <= AIM for error in errors)
+    medians = [median for one in found if (median := one.median("holdout")) is not None]
+    drives = sum(median <= AIM for median in medians)
+    return (
+        f"The aim is a median of {AIM:.0%}. All {len(errors)} predictions together have one of "
+        f"{statistics.median(errors):.1%}, and {near} of them lie within {AIM:.0%}; but most are of one "
+        f"drive, and by drives the median is that good on {drives} of {len(medians)}."
+    )
 
 
 def calibrate(name: str, out: Path) -> None:

@@ -237,6 +237,51 @@ def mean_attempts_at(days: float) -> float:
     return less + (more - less) * (days - low) / (high - low)
 
 
+LOOP_US, LOOPS, RECOVER_US = 5_000.0, 3, 100.0
+READS, READS_EACH_SECOND, WRITES_EACH_SECOND = 40_000, 20, 640
+SUSPENDS: dict[str, tuple[str | dict[str, Any], int]] = {
+    "never": ("none", 0),
+    "between loops": ("between-loops", LOOPS),
+    "10 safe points a loop": ("every-safe-point", 10 * LOOPS),
+    "20 safe points a loop": ({"policy": "every-safe-point", "points_per_loop": 20}, 20 * LOOPS),
+}
+"""Policies, and the points of a whole erase where each may stop."""
+
+
+def tail_rows() -> Iterator[Row]:
+    """Yield how long reads wait behind erases: a percentile beyond that of reads which meet none, in us.
+
+    A read that meets an erase comes at any point of it, and waits to its end, or to the next point where it
+    may stop and then until voltages have recovered. So of the reads that meet one a share x waits for longer
+    than 1 - x of the time from point to point.
+    """
+    erase_us = LOOP_US * LOOPS
+    seconds = READS / READS_EACH_SECOND
+    writes = round(seconds * WRITES_EACH_SECOND)
+    jobs = ninescope.Workload.jobs(
+        {"name": "writes", "rw": "write", "bs": "16k", "size": "32m"}
+        | {"rate_iops": WRITES_EACH_SECOND, "requests": writes},
+        {"name": "reads", "rw": "randread", "bs": "16k", "size": "16m", "offset": "32m"}
+        | {"rate_iops": READS_EACH_SECOND, "rate_process": "poisson", "requests": READS},
+    )
+    for words, (policy, points) in SUSPENDS.items():
+        nand = {
+            "erase_loop": f"{LOOP_US:g}us",
+            "erase_loops": LOOPS,
+            "program": ["10us"],
+            "program_pulses": 1,
+            "read": ["40us"],
+            "suspend_recover": f"{RECOVER_US:g}us",
+        }
+        found = drive(nand).with_({"scheduler.suspend": policy}).run(jobs, prefill="full", seed=7)
+        read, counters = found.document["latency"]["read"]["percentiles_ns"], found.document["counters"]
+        meets_one = counters["group_erases"] * erase_us / (seconds * 1e6)
+        for percentile in ("99", "99.9"):
+            share = (1 - float(percentile) / 100) / meets_one
+            wait = (1 - share) * erase_us / max(points, 1) + (RECOVER_US if points else 0)
+            yield f"{words}, p{percentile}", (read[percentile] - read["50"]) / 1e3, wait
+
+
 TABLES = {
     "Wrong bits by P/E cycles": ("of new data", cycles_rows, ".3e"),
     "Wrong bits by age": ("of old data, not read", retention_rows, ".3e"),
@@ -248,6 +293,7 @@ TABLES = {
         retry_by_age_rows,
         ".2f",
     ),
+    "Reads behind erases": ("an erase of 15 ms may be suspended: us beyond the median", tail_rows, ".1f"),
 }
 
 

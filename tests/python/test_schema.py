@@ -460,7 +460,8 @@ def test_what_the_parser_takes_the_schema_takes(validators, kind):
                 # What reads a table also takes a list of its values in their order, which nobody is to write.
                 ways = (table.keys[key], *table.keys[key].get("anyOf", ()))
                 is_list_for_table = isinstance(value, list) and any(
-                    "$ref" in way or ("$ref" in way.get("items", ()) and any(isinstance(row, list) for row in value))
+                    "$ref" in way
+                    or ("$ref" in way.get("items", ()) and any(isinstance(row, list) for row in value))
                     for way in ways
                 )
                 if is_list_for_table or problem(kind, document):

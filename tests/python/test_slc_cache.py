@@ -44,6 +44,21 @@ def test_borrowed_blocks_move_the_cliff():
     assert most * 0.98 < cache.written_bytes <= most
 
 
+@pytest.mark.parametrize(("name", "blocks", "bits"), [("client-tlc", 88, 3), ("client-qlc", 76, 4)])
+def test_client_presets_have_their_cliff_where_their_blocks_end(name: str, blocks: int, bits: int) -> None:
+    preset = ninescope.Drive.preset(name).with_(geometry__blocks_per_plane=blocks * 2)
+    words = {"rw": "write", "bs": "1m", "iodepth": 4, "size": "14GiB", "requests": 12_000}
+    result = preset.run(ninescope.Workload.job(**words), prefill="none")
+    cache = result.slc_cache
+    assert cache is not None
+    # Of each of 32 planes; a block holds so many times fewer pages. The last ones may still be filling.
+    pages = {"client-tlc": 576, "client-qlc": 1152}[name] // bits
+    most = 32 * blocks * pages * 16 * 1024
+    assert most * 0.98 < cache.written_bytes <= most
+    assert cache.past_bytes > 0
+    assert result.energy is not None
+
+
 def test_a_burst_in_the_cache_runs_at_its_program_time():
     def rate(**settings: object) -> float:
         job = ninescope.Workload.job(rw="write", bs="128k", iodepth=64, size="128MiB", requests=1_000)

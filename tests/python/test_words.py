@@ -135,7 +135,7 @@ def test_what_a_result_repeats_can_be_read_again(tmp_path, cli):
         (("--set", "nand.plane_reads=apart"), "nand.plane_reads"),
         (
             (*PLANES, "--set", "nand.plane_reads=independently", "--set", "nand.cache_read=1us"),
-            "nand.cache_read is given, and does not go with planes that read each by itself (nand.plane_reads)",
+            "nand.cache_read is given, and does not go with planes that read each by itself",
         ),
         (("--set", "nand.program_load=1us"), 'give nand.programs = "one-shot"'),
         (("--set", "nand.cache_read=1s"), "nand.cache_read is 1000.000 ms, and a page is read in"),

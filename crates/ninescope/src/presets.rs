@@ -117,6 +117,8 @@ presets!(
     "slc",
     "mlc",
     "qlc",
+    "client-tlc",
+    "client-qlc",
     "mqsim-default",
     "aero",
     "ssr-baseline",
