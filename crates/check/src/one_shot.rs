@@ -156,7 +156,9 @@ impl OneShotBook {
             is_awaited,
             OneShot,
             view.now,
-            "{units} units of padding end at unit {offset} of group {group}, and nobody waits for its wordline: {waiting:?}"
+            "{units} units of padding end at unit {offset} of group {group}, of {:?} begun at {}, and nobody waits for its wordline: {waiting:?}",
+            view.ftl.stream_of(last),
+            groups.get(group).begun
         );
         self.padded.insert(first, last.0 + 1 - units);
         self.counts.pages_of_padding += u64::from(pages);

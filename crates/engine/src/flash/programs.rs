@@ -160,8 +160,9 @@ struct PageDeadline {
     pool: Pool,
     /// The stream that fills it.
     stream: Stream,
-    /// The page's group.
+    /// The page's group, and how often it had been erased: what is filled after another erase has a time of its own.
     group: BlockGroup,
+    erases: u32,
     /// Offset of the unit after the page.
     page_end: u32,
     /// Units of the page.
@@ -174,7 +175,7 @@ impl PageDeadline {
         ftl.last_allocated(self.pool, self.stream).is_some_and(|last| {
             let (group, offset) = geometry.group_and_offset(last);
             group == self.group && offset + 1 < self.page_end && offset + self.units >= self.page_end
-        })
+        }) && ftl.group(self.group).erase_count == self.erases
     }
 }
 
@@ -505,6 +506,7 @@ impl Flash {
             pool: placed.pool,
             stream: placed.stream,
             group,
+            erases: self.ftl.group(group).erase_count,
             page_end: offset + units,
             units,
         };

@@ -17,7 +17,7 @@ fn every_preset_is_a_complete_drive_that_runs() {
         // The whole preset is large: a few blocks of it run the same code.
         let mut flash = vec!["geometry.blocks_per_plane=14", "geometry.channels=1", "ftl.over_provisioning=1.0"];
         if preset.toml.contains("[ftl.slc_cache]") {
-            flash.push("ftl.slc_cache.borrowed_blocks=2");
+            flash.extend(["ftl.slc_cache.fixed_blocks=1", "ftl.slc_cache.borrowed_blocks=1"]);
         }
         let set = match preset.name {
             // Seven channels share its sectors.
