@@ -47,6 +47,9 @@ needs_the_engine = pytest.mark.skipif(not NATIVE, reason="the engine is not buil
         ("waf < 2", ("waf_total",), 2),
         ("cost < 1.5", ("cost_total",), 1.5),
         ("iops > 1e5", ("iops",), 100_000),
+        ("power_mean_watts < 2.5", ("power_mean_watts",), 2.5),
+        ("power_mean_watts < 2500mW", ("power_mean_watts",), 2.5),
+        ("energy_per_request_joules <= 20uJ", ("energy_per_request_joules",), 20e-6),
     ],
 )
 def test_limits_are_read_in_the_unit_of_their_number(text, metrics, limit):
@@ -63,6 +66,8 @@ def test_limits_are_read_in_the_unit_of_their_number(text, metrics, limit):
         ("p99 < 500", "a time such as 500us"),
         ("lifetime > 5", "a time such as 5y"),
         ("iops > 5ms", "a number without a unit"),
+        ("power_mean_watts < 5J", "a number, or one such as 2.5W"),
+        ("energy_joules < 5us", "a number, or one such as 20uJ"),
         ("throughput > 100", "a rate such as 100MB/s"),
         ("p99 < fast", "no number"),
         ("p99 = 5us", "a limit is wanted"),

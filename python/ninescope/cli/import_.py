@@ -90,7 +90,7 @@ def import_fio(
     out: Annotated[str, typer.Option(metavar="DEVICE.toml", help="The device file to write.")],
     drive: Annotated[
         str,
-        typer.Option(metavar="PRESET|FILE", help="The drive that is nearest to what was measured: tlc without it."),
+        typer.Option(metavar="PRESET|FILE", help="The drive nearest to what was measured: tlc without it."),
     ] = "",
 ) -> None:
     """Write a device file to start from, of a drive that was measured with fio.

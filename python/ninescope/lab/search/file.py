@@ -416,7 +416,7 @@ class SearchReader(Reader):
             high=float(high),
             log=is_log,
             unit=unit,
-            whole_units=(bool(unit) and UNITS[unit][0] == "size") or unit == "ns",
+            whole_units=(bool(unit) and UNITS[unit][0] == "size") or unit in ("ns", "uW", "fJ"),
             condition=condition,
             where=where,
         )

@@ -21,7 +21,7 @@ from typing import Literal
 from ninescope._native import ConfigError
 from ninescope.common.catalogue import did_you_mean
 from ninescope.lab.statistics import LEVEL, Interval, positive_interval, share_interval
-from ninescope.lab.sweep.values import quantity
+from ninescope.lab.sweep.values import in_unit_of, quantity
 from ninescope.result.metrics import NAMES, OF_BOTH, OPS, SHARES, names, unit
 
 Direction = Literal["minimise", "maximise"]
@@ -238,6 +238,8 @@ def _limit(of: Number, written: str) -> float:
     if name.endswith("_years"):
         if kind == "time":
             return float(amount / _YEAR_NS)
+    elif (kept := in_unit_of(name, written)) is not None:
+        return float(kept)
     elif kind == wanted or (wanted == "share" and kind == "number"):
         return float(amount)
     raise ConfigError(f"{of.name} is compared with {example}, not with {written!r}")
@@ -250,6 +252,8 @@ def _kind(name: str) -> tuple[str, str]:
         return "time", "a time such as 5y"
     if name.endswith("bytes_per_second"):
         return "rate", "a rate such as 100MB/s"
+    if name.endswith(("_watts", "_joules")):
+        return "number", f"a number, or one such as {'2.5W' if name.endswith('_watts') else '20uJ'}"
     if name in SHARES:
         return "share", "a share such as 0.9 or 90%"
     return "number", "a number without a unit"

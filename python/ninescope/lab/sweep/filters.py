@@ -16,7 +16,7 @@ import polars as pl
 from ninescope._native import ConfigError
 from ninescope.lab.sweep.conditions import Condition, compared
 from ninescope.lab.sweep.record import Record
-from ninescope.lab.sweep.values import nearest, quantity, shown
+from ninescope.lab.sweep.values import in_unit_of, nearest, shown
 from ninescope.result.metrics import checked, is_steadiness
 from ninescope.result.metrics import names as names_of_numbers
 from ninescope.result.waf import REASONS, STEADINESS
@@ -61,9 +61,8 @@ def _holds(text: str, operator: str, given: object, value: str) -> bool:
 
 def _in_unit(number: str, value: str) -> str:
     """Write a quantity in the unit that a number is kept in: a time in nanoseconds, a rate in B/s."""
-    found = quantity(value)
-    kinds = {"time": number.endswith("_ns"), "rate": number.endswith("bytes_per_second")}
-    return str(found[1]) if found is not None and kinds.get(found[0]) else value
+    found = in_unit_of(number, value)
+    return value if found is None else str(found)
 
 
 def _by(frame: pl.DataFrame, record: Record, text: str) -> pl.DataFrame:

@@ -238,6 +238,8 @@ _SCALES = {
     "size": (2.0**-10, " [KiB]"),
     "share": (100.0, " [%]"),
     "rate": (1e-6, " [MB/s]"),
+    "power": (1e-6, " [W]"),
+    "energy": (1e-3, " [pJ]"),
 }
 """How many of what an axis counts a value's smallest unit is."""
 

@@ -28,8 +28,20 @@ UNITS: Mapping[str, tuple[str, Decimal]] = {
         ("kB", 10**3), ("KB", 10**3), ("MB", 10**6), ("GB", 10**9), ("TB", 10**12))},
     **{name: ("rate", Decimal(scale)) for name, scale in
        (("B/s", 1), ("kB/s", 10**3), ("MB/s", 10**6), ("GB/s", 10**9))},
+    **{name: ("power", Decimal(scale)) for name, scale in
+       (("uW", 1), ("mW", 10**3), ("W", 10**6), ("kW", 10**9))},
+    **{name: ("energy", Decimal(scale)) for name, scale in
+       (("fJ", 1), ("pJ", 10**3), ("nJ", 10**6), ("uJ", 10**9), ("mJ", 10**12), ("J", 10**15))},
     "%": ("share", Decimal("0.01")),
 }  # fmt: skip
+"""Of what kind a unit is, and how many of the smallest of its kind."""
+OF_NUMBERS: Mapping[str, tuple[str, Decimal]] = {
+    "_ns": ("time", Decimal(1)),
+    "bytes_per_second": ("rate", Decimal(1)),
+    "_watts": ("power", Decimal(10**6)),
+    "_joules": ("energy", Decimal(10**15)),
+}
+"""By the end of a number's name: of what kind it is, and how many of the smallest unit are one of it."""
 
 
 def values_of(written: object) -> list[Any]:
@@ -110,9 +122,9 @@ def _counted(low: Decimal, high: Decimal, count: object, is_log: bool) -> list[D
 
 
 def _whole(place: Decimal, unit: str) -> Decimal:
-    """Round a quantity to its smallest unit: a time to nanoseconds, a size to bytes."""
+    """Round a quantity to its smallest unit: a time to nanoseconds, a power to microwatts."""
     kind, scale = UNITS.get(unit, ("number", Decimal(1)))
-    if kind not in ("time", "size", "rate") or place * scale == (place * scale).to_integral_value():
+    if kind in ("number", "share") or place * scale == (place * scale).to_integral_value():
         return place
     return (place * scale).to_integral_value() / scale
 
@@ -145,6 +157,14 @@ def quantity(written: object) -> tuple[str, Decimal] | None:
         return None
     kind, scale = UNITS.get(unit, ("number", Decimal(1)))
     return kind, number * scale
+
+
+def in_unit_of(number: str, written: str) -> Decimal | None:
+    """Return a quantity in the unit that a number is kept in; None where it is of another kind."""
+    found = quantity(written)
+    kinds = (of for end, of in OF_NUMBERS.items() if number.endswith(end))
+    kind, scale = next(kinds, ("", Decimal(1)))
+    return found[1] / scale if found is not None and found[0] == kind else None
 
 
 def shown(value: object) -> str:
