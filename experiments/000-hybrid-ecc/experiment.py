@@ -89,7 +89,7 @@ CODE_VARIANTS: dict[str, dict[str, Any]] = {
     "one cell access takes 100 ns": {"scm.read": "100ns", "scm.set": "100ns", "scm.reset": "100ns"},
     "dies are free while their page is decoded": {"nand.ecc.holds_die": False},
 }
-"""What the paper leaves open, decided otherwise, for slopes; in a full run alone, and no verdict rests on it."""
+"""What the paper leaves open, decided otherwise, for slopes; in a full run alone. No verdict rests on it."""
 FIGURE_STEPS = {"scm": 1, "nand": 7}
 """Corrected bits from one point of a curve of codes to the next."""
 
