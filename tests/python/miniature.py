@@ -33,7 +33,10 @@ def run(folder: Path, settings: Settings) -> Measurement:
     return measurement
 
 
-OF_FULL_RUNS = ("Gains at the best share, by the time of a sector on the bus",)
+OF_FULL_RUNS = (
+    "Gains at the best share, by the time of a sector on the bus",
+    "A bit of SCM with flash at full strength, and where times add",
+)
 """Tables that short runs do not have."""
 
 

@@ -642,7 +642,7 @@ def test_stored_results_are_of_the_figures_of_their_device_file(path: Path) -> N
     file = DeviceFile.read(ROOT / f"examples/devices/{path.stem}.toml")
     written = [(each.set, each.case.label, each.metric, each.use, each.value) for each in file.figures]
     assert written == [(row.set, row.case, row.metric, row.use, row.published) for row in found.rows]
-    assert found.notes == file.notes
+    assert found.notes == (*file.notes, *(f"{one.name}: {one.note}" for one in file.sets if one.note))
     assert dict(found.sources) == file.sources
 
 

@@ -126,7 +126,7 @@ def run_names(module: Any, point: Any, settings: Settings) -> list[str]:
         return [module.name_of(*run) for run in module.wanted_runs(settings)]
     if point.parameters.get("kind") == "otherwise":
         ends = [module.name_of(*run) for run in module.variant_runs()]
-        return [f"{variant}: {end}" for variant in module.variants(settings) for end in ends]
+        return [f"{variant}: {end}" for variant in module.CODE_VARIANTS for end in ends]
     return [run["name"] for run in point.parameters.get("runs", [])] or list(module.VARIANTS)
 
 
@@ -143,7 +143,8 @@ def invented(paper: str, settings: Settings, *, real: bool = False) -> dict[str,
     results: dict[str, Any] = {}
     for point in [*module.points(settings), *further(paper).points(settings)]:
         if point.parameters.get("kind") == "mathematics":
-            results[point.name] = MATHEMATICS
+            rates = (f"{rber:g}" for rber in module.wanted_rbers(settings))
+            results[point.name] = MATHEMATICS | {"choices": {rate: CHOICES[rate] for rate in rates}}
             continue
         names = remedies() if point.name.endswith("/remedies") else run_names(module, point, settings)
         runs = {name: RUN | {"iops": 1000.0 + 10 * index} for index, name in enumerate(names)}
