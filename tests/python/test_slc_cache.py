@@ -136,3 +136,11 @@ def test_a_block_of_the_cache_takes_a_cycle_for_a_third_of_the_bytes():
     raw = 16 * 2 * 96 * 96 * 16 * 1024
     passes = 3000 * raw / (flash + 2 * cache.written_bytes)
     assert endurance.lifetime.passes == pytest.approx(passes, rel=1e-6)
+
+
+def test_a_run_does_not_wait_for_dies_to_rest_when_the_host_is_done():
+    job = ninescope.Workload.job(rw="randread", bs="4k", iodepth=4, size="1GiB", requests=2_000)
+    soon, late = (drive(ftl__slc_cache__fold_after=time).run(job, prefill="full") for time in ("1ms", "10s"))
+    # What the last read leaves is less than a microsecond of the link.
+    assert (soon.document["worked_on_ns"], late.document["worked_on_ns"]) == (0, 0)
+    assert late.document["simulated_ns"] < 1e9

@@ -65,7 +65,7 @@ impl OneShotBook {
     }
 
     /// The channel was granted to a command, which has sent all by then.
-    pub fn issued(&self, view: &View<'_>, command: &FlashCommand, sent: Ns, groups: &Groups) -> Checked {
+    pub fn issued(view: &View<'_>, command: &FlashCommand, sent: Ns, groups: &Groups) -> Checked {
         if !Self::is_of_wordlines(view, command) {
             return Ok(());
         }

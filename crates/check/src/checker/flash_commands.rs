@@ -7,7 +7,7 @@ use ninescope_model::{Ppa, Source};
 
 use super::Checker;
 use crate::blocks::group_of_block;
-use crate::one_shot::Waiting;
+use crate::one_shot::{OneShotBook, Waiting};
 use crate::rule::{Checked, require};
 
 impl Checker {
@@ -69,8 +69,8 @@ impl Checker {
         // The array begins that much later, whatever else it begins later by.
         let begins = Ns(begins.0.saturating_sub(moves.0));
         self.blocks.issued(view, command)?;
-        if let Some(book) = &self.one_shot {
-            book.issued(view, command, sent, &self.groups)?;
+        if self.one_shot.is_some() {
+            OneShotBook::issued(view, command, sent, &self.groups)?;
         }
         match &self.copybacks {
             Some(book) => book.issued(view, command, sent)?,

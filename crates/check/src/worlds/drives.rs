@@ -124,7 +124,7 @@ pub(super) fn planes_read_apart(dice: &mut Dice, drive: &mut toml::Table) {
 pub(super) fn wordlines_in_one_go(dice: &mut Dice, world: &mut World) {
     let bits =
         value_at(&world.drive, "nand.cell").and_then(|cell| cell.clone().try_into::<Cell>().ok()).map(Cell::bits);
-    let Some(bits) = bits.filter(|_| dice.chance(70)) else { return };
+    let Some(bits) = bits.filter(|_| dice.chance(70)).and_then(|bits| i64::try_from(bits).ok()) else { return };
     let before = world.drive.clone();
     let drive = &mut world.drive;
     let program =
@@ -136,12 +136,12 @@ pub(super) fn wordlines_in_one_go(dice: &mut Dice, world: &mut World) {
     if dice.chance(60) {
         put_at(drive, "nand.program_load", text(dice.time(0, 5)));
     }
-    let pages = value_at(drive, "geometry.pages_per_block").and_then(toml::Value::as_integer).unwrap_or(1) as usize;
-    put_at(drive, "geometry.pages_per_block", pages.next_multiple_of(bits) as i64);
+    let pages = value_at(drive, "geometry.pages_per_block").and_then(toml::Value::as_integer).unwrap_or(1);
+    put_at(drive, "geometry.pages_per_block", (pages + bits - 1) / bits * bits);
     // Wordlines of all planes of a die have to find room.
     for key in ["controller.buffered_pages", "controller.shared_buffered_pages"] {
         if let Some(pages) = value_at(drive, key).and_then(toml::Value::as_integer) {
-            put_at(drive, key, pages * bits as i64 + i64::from(dice.small(0, 9)));
+            put_at(drive, key, pages * bits + i64::from(dice.small(0, 9)));
         }
     }
     if !world.plan().is_ok_and(|plan| plan.into_device::<OnHeap>(NoProbe).is_ok()) {

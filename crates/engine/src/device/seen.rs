@@ -202,6 +202,7 @@ impl<K: Kind> Device<K> {
         self.utilization_into(&mut end.utilization);
         end.written = self.written();
         self.host_end = Some(end);
+        self.flash.no_die_rests_any_more(&mut self.run);
     }
 
     pub(super) fn host_end_now(&mut self) -> HostEnd {

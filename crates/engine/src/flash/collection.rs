@@ -312,6 +312,20 @@ impl Flash {
         }
     }
 
+    /// The host asks for nothing any more, and nothing is collected for it: no die waits until it has rested for long enough, or the
+    /// run would last so long.
+    #[cold]
+    pub fn no_die_rests_any_more<Q: WakeQueue>(&mut self, run: &mut Run<Q>) {
+        if !self.collection.is_timed() {
+            return;
+        }
+        for die in (0..self.geometry.dies()).map(DieId) {
+            if self.dies[die.0].phase() == Phase::Free {
+                run.queue.cancel(self.dies.resource(die.0));
+            }
+        }
+    }
+
     /// A die rests: its pools reconsider.
     pub fn rest_begins<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
         let Some(timing) = &mut self.collection.timing else { return };

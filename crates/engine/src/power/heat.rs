@@ -267,7 +267,7 @@ mod tests {
         for seed in 0..50 {
             let mut dice = RandomStream::new(seed, "test", "heat");
             let time_constant = 300 + dice.below(100_000);
-            let mut heat = Heat::new(&config(dice.below(100) as i64, time_constant, &[]));
+            let mut heat = Heat::new(&config(dice.below(100).cast_signed(), time_constant, &[]));
             let (mut celsius, mut mean, mut now) = (heat.seen(Ns::ZERO).celsius, 0.0, 0);
             let left = libm::exp(-(WINDOW as f64) / time_constant as f64);
             for _ in 0..200 {

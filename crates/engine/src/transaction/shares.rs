@@ -6,8 +6,8 @@
 
 use ninescope_kernel::{NONE, Ns, ResourceId};
 
+use super::QueueClass;
 use super::store::{CommandShares, TransactionStore};
-use super::{QueueClass, UnitRecord};
 use crate::meter::{DieLedger, LastingShare};
 
 impl TransactionStore {
@@ -200,14 +200,9 @@ impl TransactionStore {
         }
     }
 
-    /// The command that waits for the program of a page: no page is of two that do.
+    /// The command that waits for the program of a page: the first that wrote into it, where there are several. A write that stalls leaves
+    /// what it wrote in an open page, which one whose turn had come before may fill; to that the program is another's.
     pub fn parent_of_program(&self, first_record: u32) -> u32 {
-        let UnitRecord { parent, source, mut next, .. } = self.units[first_record];
-        while cfg!(debug_assertions) && next != NONE {
-            let other = &self.units[next];
-            debug_assert_eq!((other.parent, other.source), (parent, source), "a page is of one command");
-            next = other.next;
-        }
-        parent
+        self.units[first_record].parent
     }
 }

@@ -26,14 +26,12 @@ pub fn check(drive: &LoadedDrive, ftl: &FtlConfig) -> Result<(), Error> {
     let above_flash = config.tier.placement.chosen().below() == Below::Flash;
     let Some(nand) = &config.nand else { return Ok(()) };
     if nand.programs == ProgramsConfig::Page {
-        return match nand.program_load {
-            None => Ok(()),
-            Some(_) => {
-                let message = "is between the pages of a wordline that are programmed in one go, and each is programmed by \
-                               itself: give nand.programs = \"one-shot\"";
-                Err(drive.error_at("nand.program_load", message))
-            }
-        };
+        if nand.program_load.is_none() {
+            return Ok(());
+        }
+        let message = "is between the pages of a wordline that are programmed in one go, and each is programmed by itself: \
+                       give nand.programs = \"one-shot\"";
+        return Err(drive.error_at("nand.program_load", message));
     }
     if nand.program.len() > 1 {
         let message = format!(
