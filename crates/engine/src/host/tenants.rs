@@ -81,8 +81,11 @@ impl Host {
     #[inline(never)]
     pub(super) fn passed_by_tenant(&mut self, stage: Stage, index: u32) {
         let (lane, time) = (self.commands[index].lane, self.time_in(stage, index));
-        let inside = &mut self.stage_mut(stage).by_tenant.inside[lane as usize];
-        *inside = *inside - time;
+        // One that takes no time, and waited there for the drive to be awake, is nobody's wait: it did not enter.
+        if time > Ns::ZERO {
+            let inside = &mut self.stage_mut(stage).by_tenant.inside[lane as usize];
+            *inside = *inside - time;
+        }
     }
 
     /// The link towards the host has moved the data of a job, from `began` until now; with `last` they are what its command
