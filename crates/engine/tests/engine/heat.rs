@@ -6,7 +6,10 @@ use ninescope_kernel::Ns;
 use ninescope_model::{Cause, Op, Request};
 use ninescope_oracles::heat::{after, cycle, mean_until, time_until};
 
-use crate::scenario::{COMMAND, Drive, Outcome, READ, UNIT_READ, UNIT_TRANSFER, mixed_requests, read};
+use crate::scenario::{
+    COMMAND, Drive, Outcome, READ, UNIT_READ, UNIT_TRANSFER, eight_dies, mixed_requests, no_power, read,
+    unit_of_each_die,
+};
 
 /// What the drive draws at rest [uW]: 40 K in the end.
 const AT_REST: u64 = 4_000_000;
@@ -44,40 +47,7 @@ fn heat(begins_at: f64, steps: &[(f64, f64, u64)]) -> HeatConfig {
 }
 
 fn power(heat: Option<HeatConfig>) -> PowerConfig {
-    PowerConfig {
-        die: [DIE; 3],
-        die_suspend: None,
-        channel_byte: 0,
-        dram_byte: 0,
-        bank_bytes: [[0; 2]; 2],
-        core: 0,
-        command_cost: Ns::ZERO,
-        at_rest: AT_REST,
-        window: Ns(1_000_000),
-        cap: None,
-        states: Vec::new(),
-        heat,
-    }
-}
-
-/// Eight dies on as many channels, filled.
-fn drive(power: PowerConfig) -> Drive {
-    Drive::with(|drive| {
-        drive.channels = 8;
-        drive.logical_units *= 8;
-        drive.prepared = (0..drive.logical_units).collect();
-        drive.power = Some(power);
-    })
-}
-
-/// A unit of each die, by what lies where.
-fn unit_of_each_die(drive: &Drive) -> Vec<u64> {
-    let run = drive.run(Vec::new());
-    let geometry = *run.device.ftl().geometry();
-    let die_of = |unit: u32| geometry.die_of(run.place_of(unit)).index();
-    (0..8)
-        .map(|die| (0..drive.logical_units).find(|&unit| die_of(unit) == die).expect("data on each die").into())
-        .collect()
+    PowerConfig { die: [DIE; 3], at_rest: AT_REST, heat, ..no_power() }
 }
 
 /// Reads of all dies at each of these times.
@@ -117,7 +87,7 @@ fn near(one: f64, other: f64, tolerance: f64) -> bool {
 #[test]
 fn what_it_draws_at_rest_warms_it_as_a_capacitor_is_charged() {
     for (begins_at, at) in [(AMBIENT, 50_000_000), (AMBIENT, 3_000_000), (90.0, 20_000_000), (WARM, 7_000_000)] {
-        let run = drive(PowerConfig { die: [0; 3], ..power(Some(heat(begins_at, &[]))) }).run(vec![read(at, 1)]);
+        let run = eight_dies(PowerConfig { die: [0; 3], ..power(Some(heat(begins_at, &[]))) }).run(vec![read(at, 1)]);
         // The last window ends when the read comes.
         let (found, time) = (heat_of(&run), at as f64);
         let expected = after(begins_at, WARM, time, TIME_CONSTANT as f64);
@@ -133,7 +103,7 @@ fn what_it_draws_at_rest_warms_it_as_a_capacitor_is_charged() {
 
 #[test]
 fn before_a_window_is_over_it_is_as_warm_as_it_began() {
-    let found = heat_of(&drive(power(Some(heat(80.0, &[(70.0, 60.0, 1)])))).run(vec![read(0, 1)]));
+    let found = heat_of(&eight_dies(power(Some(heat(80.0, &[(70.0, 60.0, 1)])))).run(vec![read(0, 1)]));
     assert_eq!((found.celsius, found.highest, found.mean), (80.0, 80.0, None));
     assert_eq!((found.begun, found.times), (0, vec![ThrottleTimes::default()]), "hot as it is, it was not measured");
 }
@@ -142,7 +112,7 @@ fn before_a_window_is_over_it_is_as_warm_as_it_began() {
 fn a_die_at_work_warms_it_by_its_energy() {
     // One watt for 50 us, which begins within a window and ends in it.
     let config = PowerConfig { die: [1_000_000; 3], at_rest: 0, ..power(Some(heat(AMBIENT, &[]))) };
-    let run = drive(config).run(vec![read(100_000, 1), read(WINDOW, 1)]);
+    let run = eight_dies(config).run(vec![read(100_000, 1), read(WINDOW, 1)]);
     let mean = READ as f64 / WINDOW as f64;
     let expected = after(AMBIENT, AMBIENT + RESISTANCE * mean, WINDOW as f64, TIME_CONSTANT as f64);
     assert!(near(heat_of(&run).celsius, expected, 1e-9), "{:?}, not {expected}", heat_of(&run));
@@ -151,7 +121,8 @@ fn a_die_at_work_warms_it_by_its_energy() {
 #[test]
 fn a_state_of_less_power_cools_it() {
     let state = PowerState { after: Ns(5_000_000), enter: Ns::ZERO, leave: Ns::ZERO, power: 1_000_000 };
-    let run = drive(PowerConfig { states: vec![state], ..power(Some(heat(WARM, &[]))) }).run(vec![read(20_000_000, 1)]);
+    let run =
+        eight_dies(PowerConfig { states: vec![state], ..power(Some(heat(WARM, &[]))) }).run(vec![read(20_000_000, 1)]);
     // 1 W are 10 K.
     let expected = after(WARM, AMBIENT + 10.0, 15e6, TIME_CONSTANT as f64);
     assert!(near(heat_of(&run).celsius, expected, 1e-6), "{:?}, not {expected}", heat_of(&run));
@@ -170,7 +141,7 @@ fn it_is_throttled_from_the_end_of_the_window_in_which_it_gets_too_warm() {
     // 10 ms ln(40 / 15) = 9.81 ms.
     let begins = window_of(AMBIENT, 50.0);
     assert_eq!(begins, 10_000_000);
-    let drive = drive(power(Some(heat(AMBIENT, &[(50.0, 45.0, 1)]))));
+    let drive = eight_dies(power(Some(heat(AMBIENT, &[(50.0, 45.0, 1)]))));
     let before = drive.run(all_dies_at(&drive, &[begins - 1]));
     assert_eq!((latencies(&before, 0), before.counters().power_waits), ([UNIT_READ; 8], 0));
     assert_eq!(before.counters().thermal_throttles, 1, "by the time the reads have ended");
@@ -194,7 +165,7 @@ fn those_who_wait_go_on_at_the_end_of_the_window_in_which_it_is_cool_enough() {
     // It cools from 100 C: 10 ms ln(35 / 10) = 12.53 ms.
     let ends = window_of(100.0, 75.0);
     assert_eq!(ends, 13_000_000);
-    let drive = drive(power(Some(heat(100.0, &[(80.0, 75.0, 1)]))));
+    let drive = eight_dies(power(Some(heat(100.0, &[(80.0, 75.0, 1)]))));
     let run = drive.run(all_dies_at(&drive, &[ends - 60_000]));
     let mut expected = [60_000 + UNIT_READ; 8];
     expected[..2].copy_from_slice(&[UNIT_READ, COMMAND + READ + UNIT_READ]);
@@ -211,7 +182,7 @@ fn those_who_wait_go_on_at_the_end_of_the_window_in_which_it_is_cool_enough() {
 #[test]
 fn commands_under_way_are_not_stopped() {
     let begins = window_of(AMBIENT, 50.0);
-    let drive = drive(power(Some(heat(AMBIENT, &[(50.0, 45.0, 1)]))));
+    let drive = eight_dies(power(Some(heat(AMBIENT, &[(50.0, 45.0, 1)]))));
     // All eight are, and the next read of each die goes when its data have left, one at a time.
     let run = drive.run(all_dies_at(&drive, &[begins - 10_000, begins]));
     assert_eq!(latencies(&run, 0), [UNIT_READ; 8]);
@@ -224,7 +195,7 @@ fn a_second_step_leaves_less_power() {
     let steps = [(50.0, 45.0, 4), (60.0, 55.0, 1)];
     let (light, heavy) = (window_of(AMBIENT, 50.0), window_of(AMBIENT, 60.0));
     assert_eq!((light, heavy), (10_000_000, 21_000_000));
-    let drive = drive(power(Some(heat(AMBIENT, &steps))));
+    let drive = eight_dies(power(Some(heat(AMBIENT, &steps))));
     let run = drive.run(all_dies_at(&drive, &[light - 1_000_000, light + 5_000_000, heavy]));
     assert_eq!(latencies(&run, 0), [UNIT_READ; 8]);
     assert_eq!(latencies(&run, 8), rounds(4));
@@ -237,7 +208,7 @@ fn a_second_step_leaves_less_power() {
 fn the_lower_of_two_caps_holds_and_each_wait_has_its_reason() {
     let begins = window_of(AMBIENT, 50.0);
     let capped = PowerConfig { cap: Some(AT_REST + 4 * DIE), ..power(Some(heat(AMBIENT, &[(50.0, 45.0, 1)]))) };
-    let drive = drive(capped);
+    let drive = eight_dies(capped);
     // The second four wait for power as ever, until it is hot: the first of them goes alone then.
     let run = drive.run(all_dies_at(&drive, &[begins - 20_000]));
     let first = COMMAND + READ;
@@ -252,7 +223,7 @@ fn the_lower_of_two_caps_holds_and_each_wait_has_its_reason() {
 /// Random reads that keep all dies at work, each of which draws 1 W, as the drive does at rest; and the mean power of it [W].
 fn loaded(cap: Option<u64>, heat: Option<HeatConfig>) -> (Outcome, f64) {
     let config = PowerConfig { die: [1_000_000; 3], at_rest: 1_000_000, cap, ..power(heat) };
-    let mut drive = drive(config);
+    let mut drive = eight_dies(config);
     drive.engine.merge_window = 0;
     let units = unit_of_each_die(&drive);
     let run = drive.run((0..14_000).map(|number| read(0, units[number % 8])).collect());

@@ -7,8 +7,8 @@ use ninescope_media::nand::CommandKind;
 use ninescope_model::{Cause, OCCUPANCIES, Occupancy, Op};
 
 use crate::scenario::{
-    COMMAND, Drive, ERASE, Outcome, PROGRAM, RAMP, READ, RECOVER, UNIT_READ, UNIT_TRANSFER, flush, mixed_requests,
-    policy_with, read, read_units, write, write_units,
+    COMMAND, Drive, ERASE, Outcome, PROGRAM, RAMP, READ, RECOVER, UNIT_READ, UNIT_TRANSFER, eight_dies, flush,
+    mixed_requests, no_power, policy_with, read, read_units, unit_of_each_die, write, write_units,
 };
 
 /// Powers [uW] and energies of a byte [fJ] that can be told apart in a sum.
@@ -24,17 +24,11 @@ const PAGE_BYTES: u64 = 16_384;
 fn power() -> PowerConfig {
     PowerConfig {
         die: [DIE_READ, DIE_PROGRAM, DIE_ERASE],
-        die_suspend: None,
         channel_byte: CHANNEL_BYTE,
-        dram_byte: 0,
-        bank_bytes: [[0; 2]; 2],
         core: CORE,
-        command_cost: Ns::ZERO,
         at_rest: AT_REST,
         window: Ns(1_000_000_000),
-        cap: None,
-        states: Vec::new(),
-        heat: None,
+        ..no_power()
     }
 }
 
@@ -172,22 +166,7 @@ fn a_drive_that_tells_what_it_draws_does_what_it_did() {
 /// Eight dies on as many channels, of which so many may read at a time.
 fn capped(reading: u64) -> Drive {
     let power = PowerConfig { cap: Some(AT_REST + reading * DIE_READ), die: [DIE_READ; 3], ..power() };
-    Drive::with(|drive| {
-        drive.channels = 8;
-        drive.logical_units *= 8;
-        drive.prepared = (0..drive.logical_units).collect();
-        drive.power = Some(power);
-    })
-}
-
-/// A unit of each die, by what lies where.
-fn unit_of_each_die(drive: &Drive) -> Vec<u64> {
-    let run = drive.run(Vec::new());
-    let geometry = *run.device.ftl().geometry();
-    let die_of = |unit: u32| geometry.die_of(run.place_of(unit)).index();
-    (0..8)
-        .map(|die| (0..drive.logical_units).find(|&unit| die_of(unit) == die).expect("data on each die").into())
-        .collect()
+    eight_dies(power)
 }
 
 #[test]

@@ -6,7 +6,7 @@ use ninescope_media::nand::CommandKind;
 use ninescope_model::{Cause, Op, Request};
 
 use crate::scenario::{
-    COMMAND, Drive, ERASE, Outcome, READ, UNIT_READ, UNIT_TRANSFER, flush, mixed_requests, read, write,
+    COMMAND, Drive, ERASE, Outcome, READ, UNIT_READ, UNIT_TRANSFER, flush, mixed_requests, no_power, read, write,
 };
 
 /// What the drive draws at rest while it is awake [uW].
@@ -30,20 +30,7 @@ fn states() -> Vec<PowerState> {
 }
 
 fn power(states: Vec<PowerState>) -> PowerConfig {
-    PowerConfig {
-        die: [0; 3],
-        die_suspend: None,
-        channel_byte: 0,
-        dram_byte: 0,
-        bank_bytes: [[0; 2]; 2],
-        core: 0,
-        command_cost: Ns::ZERO,
-        at_rest: AT_REST,
-        window: Ns(1_000_000),
-        cap: None,
-        states,
-        heat: None,
-    }
+    PowerConfig { at_rest: AT_REST, states, ..no_power() }
 }
 
 /// A filled drive with these two states.

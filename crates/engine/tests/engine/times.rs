@@ -2,8 +2,8 @@
 //! the constants of `scenario`, in whatever goes by how long a command takes.
 
 use crate::scenario::{
-    COMMAND, Drive, ERASE, ERASE_LOOP, PROGRAM, RAMP, READ, RECOVER, UNIT_READ, UNIT_TRANSFER, policy_with, read,
-    write, write_units,
+    COMMAND, Drive, ERASE, ERASE_LOOP, PROGRAM, RAMP, READ, RECOVER, UNIT_READ, UNIT_TRANSFER, no_power, policy_with,
+    read, write, write_units,
 };
 use ninescope_engine::{PowerConfig, WriteCompletion};
 use ninescope_kernel::Ns;
@@ -86,20 +86,7 @@ fn an_erase_that_takes_longer_stops_later_and_has_the_rest_of_its_own_time_left(
 #[test]
 fn an_erase_that_takes_longer_takes_energy_for_longer() {
     const ERASE_POWER: u64 = 70_000;
-    let power = PowerConfig {
-        die: [0, 0, ERASE_POWER],
-        die_suspend: None,
-        channel_byte: 0,
-        dram_byte: 0,
-        bank_bytes: [[0; 2]; 2],
-        core: 0,
-        command_cost: Ns::ZERO,
-        at_rest: 0,
-        window: Ns(1_000_000_000),
-        cap: None,
-        states: Vec::new(),
-        heat: None,
-    };
+    let power = PowerConfig { die: [0, 0, ERASE_POWER], window: Ns(1_000_000_000), ..no_power() };
     for (cycles, erase) in [(0, ERASE), (1_000, ERASE * 3 / 2)] {
         let mut drive = Drive::before_erase();
         (drive.worn_by, drive.timing.times, drive.power) = (cycles, wearing(), Some(power.clone()));

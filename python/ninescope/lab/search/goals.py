@@ -14,7 +14,7 @@ import dataclasses
 import itertools
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Literal
 
@@ -234,29 +234,32 @@ def _limit(of: Number, written: str) -> float:
     if found is None:
         raise ConfigError(f"{written!r} is no number, with a unit or without")
     kind, amount = found
-    wanted, example = _kind(name)
+    bare, example = _wanted(name)
     if name.endswith("_years"):
         if kind == "time":
             return float(amount / _YEAR_NS)
     elif (kept := in_unit_of(name, written)) is not None:
         return float(kept)
-    elif kind == wanted or (wanted == "share" and kind == "number"):
+    elif kind in bare:
         return float(amount)
     raise ConfigError(f"{of.name} is compared with {example}, not with {written!r}")
 
 
-def _kind(name: str) -> tuple[str, str]:
-    if name.endswith("_ns"):
-        return "time", "a time such as 500us"
-    if name.endswith("_years"):
-        return "time", "a time such as 5y"
-    if name.endswith("bytes_per_second"):
-        return "rate", "a rate such as 100MB/s"
-    if name.endswith(("_watts", "_joules")):
-        return "number", f"a number, or one such as {'2.5W' if name.endswith('_watts') else '20uJ'}"
+_WANTED: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "_ns": ((), "a time such as 500us"),
+    "_years": ((), "a time such as 5y"),
+    "bytes_per_second": ((), "a rate such as 100MB/s"),
+    "_watts": (("number",), "a number, or one such as 2.5W"),
+    "_joules": (("number",), "a number, or one such as 20uJ"),
+}
+"""By the end of a number's name: which kinds its limits are of, beside quantities in its unit; an example."""
+
+
+def _wanted(name: str) -> tuple[tuple[str, ...], str]:
     if name in SHARES:
-        return "share", "a share such as 0.9 or 90%"
-    return "number", "a number without a unit"
+        return ("share", "number"), "a share such as 0.9 or 90%"
+    known = (wanted for ending, wanted in _WANTED.items() if name.endswith(ending))
+    return next(known, (("number",), "a number without a unit"))
 
 
 def _possible(of: Constraint) -> None:

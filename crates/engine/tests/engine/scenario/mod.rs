@@ -439,6 +439,44 @@ impl Default for Drive {
     }
 }
 
+/// A drive that tells what it draws, and draws nothing.
+pub fn no_power() -> PowerConfig {
+    PowerConfig {
+        die: [0; 3],
+        die_suspend: None,
+        channel_byte: 0,
+        dram_byte: 0,
+        bank_bytes: [[0; 2]; 2],
+        core: 0,
+        command_cost: Ns::ZERO,
+        at_rest: 0,
+        window: Ns(1_000_000),
+        cap: None,
+        states: Vec::new(),
+        heat: None,
+    }
+}
+
+/// Eight dies on as many channels, filled.
+pub fn eight_dies(power: PowerConfig) -> Drive {
+    Drive::with(|drive| {
+        drive.channels = 8;
+        drive.logical_units *= 8;
+        drive.prepared = (0..drive.logical_units).collect();
+        drive.power = Some(power);
+    })
+}
+
+/// A unit of each of eight dies, by what lies where.
+pub fn unit_of_each_die(drive: &Drive) -> Vec<u64> {
+    let run = drive.run(Vec::new());
+    let geometry = *run.device.ftl().geometry();
+    let die_of = |unit: u32| geometry.die_of(run.place_of(unit)).index();
+    (0..8)
+        .map(|die| (0..drive.logical_units).find(|&unit| die_of(unit) == die).expect("data on each die").into())
+        .collect()
+}
+
 /// A policy by its name in configurations.
 pub fn policy<T: serde::de::DeserializeOwned>(name: &str) -> T {
     policy_with(&serde_json::json!({ "policy": name }))
